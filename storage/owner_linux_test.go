@@ -130,6 +130,21 @@ func setACL(attr string) func(t *testing.T, name string) error {
 	}
 }
 
+func TestOwnerOnlyCreateLeavesNothingWhereAListIsInherited(t *testing.T) {
+	dir := t.TempDir()
+	if err := setACL(aclDefault)(t, dir); err != nil {
+		t.Fatal(err)
+	}
+	d := &disk{policy: Policy{OwnerOnly: true}}
+	name := filepath.Join(dir, "f")
+	if _, err := d.Create(name); !errors.Is(err, ErrUnsafe) {
+		t.Errorf("Create = %v, want ErrUnsafe", err)
+	}
+	if _, err := d.Lstat(name); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("Lstat = %v, want ErrNotExist", err)
+	}
+}
+
 func TestACLGatePassesOnlyWhereNoListCanBe(t *testing.T) {
 	for _, tt := range []struct {
 		name string
