@@ -38,7 +38,7 @@ var layers = map[string][]string{
 		"session/psm", "session/export", "migrations", "history", "index", "github.com/spf13/cobra", "golang.org/x/term",
 		"github.com/dustin/go-humanize", "github.com/schollz/progressbar/v3", "github.com/rivo/uniseg", "github.com/pelletier/go-toml/v2"},
 	"internal/house":      {},
-	"internal/corpus":     {},
+	"internal/corpus":     {"scope"},
 	"internal/corpus/cmd": {"internal/corpus"},
 }
 
