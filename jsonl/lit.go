@@ -57,13 +57,13 @@ func (l Lit) WTF8() string {
 
 // Equal reports whether the literal is there and says s (WTF-8).
 func (l Lit) Equal(s string) bool {
-	if l.raw == nil || len(l.raw) < len(s) {
-		return false
+	switch {
+	case l.raw == nil, len(l.raw) > 6*len(s), len(s) > 3*len(l.raw):
+		return false // an escape takes six bytes at most, a broken byte becomes three
+	case l.plain():
+		return string(l.raw) == s
 	}
-	if string(l.raw) == s && bytes.IndexByte(l.raw, '\\') < 0 {
-		return true
-	}
-	return !l.plain() && len(l.raw) <= 6*len(s) && string(l.appendWTF8(nil)) == s
+	return string(l.appendWTF8(nil)) == s
 }
 
 // plain reports whether the literal is its own text: ASCII without escapes.
