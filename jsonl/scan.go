@@ -45,7 +45,14 @@ func (s *scanner) at() byte {
 }
 
 func (s *scanner) space() {
-	for s.i < len(s.b) && s.b[s.i] <= ' ' {
+	if uint(s.i) < uint(len(s.b)) && s.b[s.i] > ' ' {
+		return
+	}
+	s.spaces()
+}
+
+func (s *scanner) spaces() {
+	for s.i < len(s.b) {
 		switch s.b[s.i] {
 		case ' ', '\t', '\r', '\n':
 			s.i++

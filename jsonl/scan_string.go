@@ -49,10 +49,10 @@ func stringEnd(b []byte, i int) int {
 			return -1
 		}
 		switch c := b[i]; {
-		case c == '"':
-			return i
 		case c == '\\':
 			i = escapeEnd(b, i)
+		case c == '"':
+			return i
 		case c >= 0x80:
 			i = wideEnd(b, i)
 		default:
@@ -70,7 +70,7 @@ func escapeEnd(b []byte, i int) int {
 	if i+1 >= len(b) {
 		return -1
 	}
-	if isEscape[b[i+1]] {
+	if shortEscape[b[i+1]] != 0 {
 		return i + 2
 	}
 	if b[i+1] != 'u' || i+6 > len(b) {
@@ -152,18 +152,11 @@ func digitsEnd(b []byte, i int) int {
 	return i
 }
 
-// isPlain are the bytes that need no look inside a literal, isEscape those
-// after a backslash but for u, isHex the digits of a \u escape.
+// isPlain are the bytes that need no look inside a literal, isHex the digits
+// of a \u escape.
 var (
-	isPlain  = byteSet(func(c byte) bool { return c >= 0x20 && c < 0x80 && c != '"' && c != '\\' })
-	isEscape = byteSet(func(c byte) bool {
-		switch c {
-		case '"', '\\', '/', 'b', 'f', 'n', 'r', 't':
-			return true
-		}
-		return false
-	})
-	isHex = byteSet(func(c byte) bool { _, ok := hexDigit(c); return ok })
+	isPlain = byteSet(func(c byte) bool { return c >= 0x20 && c < 0x80 && c != '"' && c != '\\' })
+	isHex   = byteSet(func(c byte) bool { _, ok := hexDigit(c); return ok })
 )
 
 func byteSet(in func(byte) bool) (set [256]bool) {

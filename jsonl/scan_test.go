@@ -151,7 +151,8 @@ func TestLitText(t *testing.T) {
 		{"escapes", `a\n\u00e9\/\"`, "a\né/\"", "a\né/\""},
 		{"pair", `\ud83d\ude00`, "😀", "😀"},
 		{"lone", `\ud83dx`, "\ufffdx", "\xed\xa0\xbdx"},
-		{"broken bytes", "a\xffb", "a\ufffdb", "a\ufffdb"},
+		{"pair of escape and bytes", `\ud83d\n`, "\ufffd\n", "\xed\xa0\xbd\n"},
+		{"long", `0123456789\n0123456789é\t\u00410123456789\\`, "0123456789\n0123456789é\tA0123456789\\", "0123456789\n0123456789é\tA0123456789\\"},
 		{"empty", ``, "", ""},
 	}
 	for _, tt := range tests {
@@ -206,10 +207,13 @@ func FuzzScan(f *testing.F) {
 // sampleLines makes n lines as sessions hold them: mean 2.7 KB, some of 100 KB.
 func sampleLines(n int, seed uint64) [][]byte {
 	rng := rand.New(rand.NewPCG(seed, 9))
-	words := strings.Fields("the session file handle timeout returns error func if err != nil { return } // path/to/file.go: 42 é 数据 🙂 \t \"quoted\" C:\\dir fixed tests for reading lines")
+	words := strings.Fields("the session file handle timeout returns error func if err != nil { return } // path/to/file.go: 42 \t \"quoted\" C:\\dir fixed tests for reading lines")
 	prose := func(size int) string {
 		var b strings.Builder
 		for b.Len() < size {
+			if rng.IntN(100) == 0 {
+				b.WriteString("é 数据 🙂")
+			}
 			b.WriteString(words[rng.IntN(len(words))])
 			if b.WriteByte(' '); rng.IntN(9) == 0 {
 				b.WriteByte('\n')
