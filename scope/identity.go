@@ -1,9 +1,12 @@
 package scope
 
 import (
+	"errors"
 	"path/filepath"
 	"unicode/utf8"
 )
+
+var errNotUTF8 = errors.New("its path is not UTF-8")
 
 // The platforms of an Identity. They are part of the digest.
 const (
