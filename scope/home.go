@@ -14,7 +14,10 @@ import (
 // Home is the agent directory and every fixed path under it. The paths are
 // native and absolute. Make one with FindHome or HomeAt; the zero Home names
 // nothing. Comparable.
-type Home struct{ dir, data, state string }
+type Home struct {
+	dir, data, state string
+	user, temp       string // for the names of legacy directories
+}
 
 // HomeAt is the home in one directory, with everything under it.
 func HomeAt(dir string) Home { return Home{dir: dir, data: dir, state: dir} }
@@ -80,6 +83,12 @@ func ProjectLocal(cwd string) string { return filepath.Join(cwd, ".gjc") }
 // working directory. XDG variables that are not absolute are ignored, as their
 // specification asks. Source: behaviour, part 17.
 func FindHome(flag string, env func(string) string, userHome string, exists func(string) bool) (Home, error) {
+	h, err := findHome(flag, env, userHome, exists)
+	h.user = userHome
+	return h, err
+}
+
+func findHome(flag string, env func(string) string, userHome string, exists func(string) bool) (Home, error) {
 	if flag != "" {
 		return absoluteHome(flag, userHome)
 	}

@@ -60,7 +60,7 @@ func TestEnsureMakesTheScopeBeforeAnyTranscript(t *testing.T) {
 	must(t, err)
 	want := map[string]string{
 		".": "drwx------", "sessions": "drwx------",
-		"sessions/" + s.DirName(): "drwx------",
+		"sessions/" + s.DirName():                                               "drwx------",
 		"sessions/" + s.DirName() + "/.gjc-managed-session-internal":            "drwx------",
 		"sessions/" + s.DirName() + "/.gjc-managed-session-internal/locks":      "drwx------",
 		"sessions/" + s.DirName() + "/.gjc-managed-session-internal/receipts":   "drwx------",
