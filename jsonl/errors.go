@@ -1,0 +1,27 @@
+package jsonl
+
+import (
+	"errors"
+	"fmt"
+)
+
+// ErrNotTranscript is a file without a valid header: its first record is no
+// session record with a string id, its version can't be a version, or it is
+// empty. The state of the transcript says which.
+var ErrNotTranscript = errors.New("no session transcript")
+
+// ErrTooNew is a transcript whose version is above CurrentVersion.
+var ErrTooNew = errors.New("written by a newer program")
+
+// ErrTooLarge is something longer than the limit that was given for it.
+var ErrTooLarge = errors.New("larger than the limit")
+
+// LineError is a physical line that could not be taken. It never holds text of
+// the line.
+type LineError struct {
+	Line   int // 1-based
+	Reason Reason
+}
+
+// Error gives "line 17: not_json".
+func (e *LineError) Error() string { return fmt.Sprintf("line %d: %s", e.Line, e.Reason) }
