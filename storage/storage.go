@@ -95,6 +95,12 @@ type FS interface {
 	Chtimes(name string, modTime int64) error      // no-follow; access time too; Unix ns
 
 	Lstat(name string) (Info, error)
+
+	// CheckOwner opens name without following a link, checks that it is of the
+	// kind (Regular or Dir) and owner-only, and that its path still names what
+	// was checked. A refusal is an *UnsafeError. It creates nothing.
+	CheckOwner(name string, kind Kind) (Info, error)
+
 	ReadDir(name string) ([]DirEntry, error) // sorted by name; Info.Kind only
 	StatDir(name string) ([]DirEntry, error) // in the directory's own order; whole Infos
 	SyncDir(name string) error
