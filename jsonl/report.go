@@ -36,9 +36,9 @@ type WarningKind string
 
 // The kinds of a Warning.
 const (
-	OrphanParent       WarningKind = "orphan_parent"   // its parent is missing; the walk ends there
-	BridgedParent      WarningKind = "bridged_parent"  // its parent is missing where a line was lost; linked to the record before
-	DuplicateID        WarningKind = "duplicate_id"    // its id was used before
+	OrphanParent       WarningKind = "orphan_parent"  // its parent is missing; the walk ends there
+	BridgedParent      WarningKind = "bridged_parent" // its parent is missing where a line was lost; linked to the record before
+	DuplicateID        WarningKind = "duplicate_id"   // its id was used before
 	FirstKeptMissing   WarningKind = "first_kept_missing"
 	PatchTargetMissing WarningKind = "patch_target_missing"
 	UnknownType        WarningKind = "unknown_type" // strict inspection only
