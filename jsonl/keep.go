@@ -61,11 +61,11 @@ func (k *keeper) entry(rec *Record) *Entry {
 	e.idKind, e.parentKind = f.IDKind, f.ParentKind
 
 	// One string holds all three; most ids and timestamps are short.
-	b := f.ID.appendWTF8(k.buf[:0])
+	b, _ := f.ID.unescape(k.buf[:0])
 	id := len(b)
-	b = f.Parent.appendWTF8(b)
+	b, _ = f.Parent.unescape(b)
 	parent := len(b)
-	b = f.Timestamp.appendWTF8(b)
+	b, _ = f.Timestamp.unescape(b)
 	s := string(b)
 	k.buf = b
 	e.id, e.parent, e.timestamp = s[:id], s[id:parent], s[parent:]

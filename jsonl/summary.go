@@ -113,5 +113,7 @@ func Display(s string) string {
 	if strings.IndexByte(s, 0xED) < 0 {
 		return s
 	}
-	return string(replaceSurrogates([]byte(s), 0))
+	b := []byte(s)
+	replaceSurrogates(b)
+	return string(b)
 }

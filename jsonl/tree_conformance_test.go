@@ -1,9 +1,9 @@
 package jsonl
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
-	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -62,8 +62,8 @@ func TestTreeAndContextAgreeWithTheRecordedCases(t *testing.T) {
 // runPureCase runs a case's steps up to the first that writes.
 func runPureCase(t *testing.T, dir, name string) (ran int) {
 	t.Helper()
-	steps := readValue(t, filepath.Join(dir, "case.json")).Get("steps").Items()
-	wants := readValue(t, filepath.Join(dir, "want.json")).Get("results").Items()
+	steps := readRecorded(t, filepath.Join(dir, "case.json")).Get("steps").Items()
+	wants := readRecorded(t, filepath.Join(dir, "want.json")).Get("results").Items()
 	trees, leaves := map[string]*Tree{}, map[string]Leaf{}
 	for i, step := range steps {
 		op, m := step.Get("op").Str(), orElse(step.Get("m"), StringValue("m")).Str()
@@ -91,7 +91,7 @@ func runPureCase(t *testing.T, dir, name string) (ran int) {
 		} else {
 			got = contextStep(t, dir, step)
 		}
-		want := wantValue(wants[i].Get("ok")).JSON()
+		want := recordedValue(wants[i].Get("ok")).JSON()
 		for _, d := range treeDivergences {
 			if d.name == name && d.step == i {
 				want = d.want
@@ -183,13 +183,13 @@ func treeValue(nodes []*Node) Value {
 	return ArrayValue(values...)
 }
 
-// wantValue turns {"$number":"NaN"} into what NaN encodes as.
-func wantValue(v Value) Value {
+// recordedValue turns {"$number":"NaN"} into what NaN encodes as.
+func recordedValue(v Value) Value {
 	switch v.Kind() {
 	case Array:
 		items := make([]Value, len(v.Items()))
 		for i, item := range v.Items() {
-			items[i] = wantValue(item)
+			items[i] = recordedValue(item)
 		}
 		return ArrayValue(items...)
 	case Object:
@@ -198,14 +198,14 @@ func wantValue(v Value) Value {
 		}
 		o := NewObj()
 		for _, m := range v.Obj().Members() {
-			o.Set(m.Key, wantValue(m.Value))
+			o.Set(m.Key, recordedValue(m.Value))
 		}
 		return ObjectValue(o)
 	}
 	return v
 }
 
-func readValue(t *testing.T, path string) Value {
+func readRecorded(t *testing.T, path string) Value {
 	t.Helper()
 	text, err := os.ReadFile(path)
 	if err != nil {
@@ -218,68 +218,25 @@ func readValue(t *testing.T, path string) Value {
 	return v
 }
 
-// loadCase reads the entries of the file that a step names: upgraded if the
-// step is one that upgrades.
+// loadCase loads the file that a step names, upgraded if the step is one that
+// upgrades.
 func loadCase(t *testing.T, dir string, step Value) []*Entry {
 	t.Helper()
-	text, err := os.ReadFile(filepath.Join(dir, "in", step.Get("file").Str()))
+	f, err := os.Open(filepath.Join(dir, "in", step.Get("file").Str()))
 	if err != nil {
 		t.Fatal(err)
 	}
-	var entries []*Entry
-	version := Value{}
-	byID := map[string]*Entry{}
-	for i, line := range strings.Split(string(text), "\n") {
-		v, err := ParseString(line)
-		if err != nil || !v.Is(Object) {
-			continue
-		}
-		switch v.Get("type").Str() {
-		case "session":
-			if version.Is(Absent) {
-				version = orElse(v.Get("version"), NumberValue(1))
-			}
-			continue
-		case "header_patch":
-			continue
-		case "entry_patch":
-			if e := byID[v.Get("entryId").Str()]; e != nil && version.Num() >= 4 && e.Type() == "message" {
-				o := e.Value().Clone()
-				o.Set("message", v.Get("patch").Get("message"))
-				e.SetValue(o)
-			}
-			continue
-		}
-		e := NewEntry(v.Obj())
-		e.Line = i + 1
-		entries = append(entries, e)
-		byID[v.Get("id").Str()] = e
+	defer f.Close()
+	tr, err := ParseTranscript(t.Context(), f, LoadOptions{})
+	if err != nil {
+		t.Fatal(err)
 	}
 	if step.Get("op").Str() == "open" || step.Get("migrate").Bool() {
-		upgradeCase(entries, version.Num())
+		next := 0
+		tr.Upgrade(func() string {
+			next++
+			return fmt.Sprintf("%08x", next)
+		})
 	}
-	return entries
-}
-
-func upgradeCase(entries []*Entry, version float64) {
-	parent := NullValue()
-	for i, e := range entries {
-		o := e.Value()
-		if version < 2 {
-			id := StringValue(hexString(uint64(i+1), 8))
-			o.Set("id", id)
-			o.Set("parentId", parent)
-			if k := o.Get("firstKeptEntryIndex"); k.Is(Number) {
-				o.Delete("firstKeptEntryIndex")
-				if at := int(k.Num()); at >= 1 && at <= i {
-					o.Set("firstKeptEntryId", entries[at-1].Value().Get("id"))
-				}
-			}
-			parent = id
-		}
-		if m := o.Get("message"); version < 3 && m.Get("role").Str() == "hookMessage" {
-			m.Obj().Set("role", StringValue("custom"))
-		}
-		e.SetValue(o)
-	}
+	return tr.Records
 }

@@ -63,7 +63,7 @@ func (w *window) fill(ctx context.Context) bool {
 func (w *window) room() {
 	left := len(w.buf) - w.pos
 	to := w.buf[:0]
-	if left > cap(w.buf)/2 {
+	if left >= cap(w.buf)/2 {
 		to = make([]byte, 0, max(2*cap(w.buf), startBuffer))
 	}
 	w.buf = append(to, w.buf[w.pos:]...)

@@ -1,10 +1,13 @@
 package main
 
 import (
+	"fmt"
+
 	"github.com/dustin/go-humanize"
 	"github.com/spf13/cobra"
 
 	"github.com/gajae-code/gjc-index/index"
+	"github.com/gajae-code/gjc-index/session"
 )
 
 func (a *app) reindexCommand() *cobra.Command {
@@ -20,6 +23,9 @@ func (a *app) reindexCommand() *cobra.Command {
 	cmd.Flags().BoolVar(&full, "full", false, "read every file again")
 	return cmd
 }
+
+// errIndexBusy is a reindex that could not begin.
+var errIndexBusy = fmt.Errorf("another process is writing the index; try again in a moment%w", silent{session.ErrBusy})
 
 type reindexJSON struct {
 	Added   int             `json:"added"`

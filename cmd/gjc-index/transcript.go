@@ -118,3 +118,13 @@ func entryJSON(e *jsonl.Entry) []byte {
 	}
 	return jsonl.AppendJSON(nil, jsonl.ObjectValue(o))
 }
+
+// warnRow says that lines of a session could not be read.
+func (a *app) warnRow(r index.Row) {
+	if r.Malformed > 0 {
+		a.leftOut += r.Malformed
+		a.note("%s of %s could not be read; gjc-index verify %s lists them", count(r.Malformed, "line"), r.Path, r.ID)
+	}
+}
+
+func isMissing(err error) bool { return errors.Is(err, fs.ErrNotExist) }

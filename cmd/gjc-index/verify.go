@@ -61,24 +61,6 @@ func at(path string, line int) string {
 	return safeText(path) + ":" + itoa(line)
 }
 
-// verifyJSON is what verify says of a file; the words are those of
-// jsonl.State, jsonl.Reason and jsonl.WarningKind.
-type verifyJSON struct {
-	Path         string   `json:"path"`
-	State        string   `json:"state"`
-	Version      *float64 `json:"version"`
-	ID           *string  `json:"id"`
-	HeaderLine   *int     `json:"header_line"`
-	Cwd          *string  `json:"cwd"`
-	Title        *string  `json:"title"`
-	FirstMessage *string  `json:"first_message"`
-	Entries      int      `json:"entries"`
-	Messages     int      `json:"messages"`
-	Malformed    [][2]any `json:"malformed"`
-	Recovered    [][2]any `json:"recovered"`
-	Warnings     [][2]any `json:"warnings"`
-}
-
 // verifyFile reports on one file, named by its path or its session's id.
 func (a *app) verifyFile(cmd *cobra.Command, ref string) error {
 	path, err := a.fileOf(cmd, ref)
@@ -89,15 +71,60 @@ func (a *app) verifyFile(cmd *cobra.Command, ref string) error {
 	if err != nil && (t == nil || !(errors.Is(err, jsonl.ErrNotTranscript) || errors.Is(err, jsonl.ErrTooNew))) {
 		return err
 	}
-	v := summaryOf(path, t)
-	if v.State != string(jsonl.StateOK) && v.State != string(jsonl.StateEmpty) || len(v.Malformed) > 0 {
+	s := t.Summary(t.Tree(true).Warnings()...)
+	if s.State != jsonl.StateOK && s.State != jsonl.StateEmpty || len(s.Malformed) > 0 {
 		a.leftOut++
 	}
 	if a.json {
-		return a.printJSON(v)
+		o := jsonl.NewObj(jsonl.Member{Key: "path", Value: jsonl.StringValue(path)})
+		for _, m := range s.Value().Members() {
+			o.Set(m.Key, m.Value)
+		}
+		a.printf("%s\n", jsonl.AppendJSON(nil, jsonl.ObjectValue(o)))
+		return nil
 	}
-	a.printSummary(v)
+	a.printSummary(path, s)
 	return nil
+}
+
+// stateWords say what a state means to a person.
+var stateWords = map[jsonl.State]string{
+	jsonl.StateOK:           "a session",
+	jsonl.StateEmpty:        "empty",
+	jsonl.StateBadHeader:    "damaged: it has no valid header, so nothing of it is listed; nothing will write to it",
+	jsonl.StateNewerVersion: "written by a newer program; nothing here will write to it",
+}
+
+func (a *app) printSummary(path string, s jsonl.Summary) {
+	a.printf("%s: %s\n", safeText(path), stateWords[s.State])
+	if s.State == jsonl.StateOK {
+		a.printf("  %s, version %v, %s, %s\n", plain(s.ID), s.Version, count(s.Entries, "record"), count(s.Messages, "message"))
+	}
+	for _, r := range s.Malformed {
+		a.printf("  line %d: %s\n", r.Line, lineWords[r.Reason])
+	}
+	for _, r := range s.Recovered {
+		a.printf("  line %d: damaged; %s recovered from it\n", r.Line, count(r.Recovered, "record"))
+	}
+	for _, w := range s.Warnings {
+		a.printf("  line %d: %s\n", w.Line, warningWords[w.Kind])
+	}
+}
+
+var lineWords = map[jsonl.Reason]string{
+	jsonl.NotJSON:       "can't be read",
+	jsonl.NotObject:     "is no record",
+	jsonl.OnlyNUL:       "holds nothing but zero bytes",
+	jsonl.TooLong:       "is longer than the limit",
+	jsonl.TruncatedTail: "is cut off: the last write did not finish",
+}
+
+var warningWords = map[jsonl.WarningKind]string{
+	jsonl.OrphanParent:       "follows an entry that is not in the file",
+	jsonl.BridgedParent:      "followed a line that was lost, and was linked to the record before",
+	jsonl.DuplicateID:        "repeats an id that was used before",
+	jsonl.FirstKeptMissing:   "is a compaction that keeps entries from one on that is not there",
+	jsonl.PatchTargetMissing: "changes an entry that is not there",
 }
 
 // fileOf is the file that ref names: a path, or a session of the index.
