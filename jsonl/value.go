@@ -33,15 +33,25 @@ type Value struct {
 	obj  *Obj
 }
 
-// Constructors. StringValue takes WTF-8 (valid UTF-8 is WTF-8).
-func NullValue() Value            { return Value{kind: Null} }
-func BoolValue(b bool) Value      { return Value{kind: Bool, flag: b} }
+// NullValue is null.
+func NullValue() Value { return Value{kind: Null} }
+
+// BoolValue is true or false.
+func BoolValue(b bool) Value { return Value{kind: Bool, flag: b} }
+
+// NumberValue is a double; NaN and the infinities are written as null.
 func NumberValue(f float64) Value { return Value{kind: Number, num: f} }
-func StringValue(s string) Value  { return Value{kind: String, str: s} }
+
+// StringValue is text in WTF-8; all valid UTF-8 is WTF-8.
+func StringValue(s string) Value { return Value{kind: String, str: s} }
+
+// ArrayValue is an array that takes over items.
 func ArrayValue(items ...Value) Value {
 	a := items
 	return Value{kind: Array, arr: &a}
 }
+
+// ObjectValue is o as a value; they share their properties.
 func ObjectValue(o *Obj) Value { return Value{kind: Object, obj: o} }
 
 // Kind says what v holds.

@@ -1,0 +1,60 @@
+# gjc-index: every target works on a fresh clone with Go and make.
+GO      ?= go
+BIN     := bin/gjc-index
+VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
+LDFLAGS := -s -w -X main.version=$(VERSION)
+FUZZTIME ?= 10s
+CORPUS  ?= .bench
+
+export CGO_ENABLED ?= 0
+
+.PHONY: all build demo test race lint check cross fuzz bench corpus golden kills clean
+
+all: build
+
+build: ## the command, in bin/
+	$(GO) build -trimpath -ldflags '$(LDFLAGS)' -o $(BIN) ./cmd/gjc-index
+
+demo: build ## the main job, shown on a store that is made for it
+	@./testdata/demo.sh $(BIN)
+
+check: ## gofmt, vet, staticcheck, cross builds; the house tests are part of test
+	@out=$$(gofmt -l $$(git ls-files -co --exclude-standard '*.go' | while read -r f; do [ -f "$$f" ] && echo "$$f"; done)); \
+	  if [ -n "$$out" ]; then echo "gofmt would change:"; echo "$$out"; exit 1; fi
+	$(GO) vet ./...
+	$(GO) tool staticcheck ./...
+	$(GO) test ./internal/house
+	@$(MAKE) --no-print-directory cross
+
+cross: ## vet and build for the other platforms
+	GOOS=windows GOARCH=amd64 $(GO) vet ./...
+	GOOS=darwin GOARCH=arm64 $(GO) vet ./...
+	GOOS=windows GOARCH=amd64 $(GO) build -o /dev/null ./cmd/gjc-index
+	GOOS=darwin GOARCH=arm64 $(GO) build -o /dev/null ./cmd/gjc-index
+
+lint: check
+
+test: check ## everything that must hold
+	$(GO) test ./...
+
+race: ## the suite under the race detector (wants a C compiler)
+	CGO_ENABLED=1 $(GO) test -race ./...
+
+golden: ## rewrite the golden files; read the diff
+	$(GO) test ./... -run Golden -update
+
+fuzz: ## each fuzz target for FUZZTIME
+	@for pkg in $$($(GO) list ./...); do \
+	  for f in $$($(GO) test -list '^Fuzz' $$pkg | grep '^Fuzz'); do \
+	    echo "== $$pkg $$f"; \
+	    $(GO) test $$pkg -run '^$$' -fuzz "^$$f$$" -fuzztime $(FUZZTIME) || exit 1; \
+	  done; \
+	done
+
+corpus: ## the generated homes S, M and L in .bench/
+	$(GO) run ./internal/corpus/cmd -size S $(CORPUS)/S
+	$(GO) run ./internal/corpus/cmd -size M $(CORPUS)/M
+	$(GO) run ./internal/corpus/cmd -size L $(CORPUS)/L
+
+clean:
+	rm -rf bin dist $(CORPUS)

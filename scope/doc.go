@@ -1,0 +1,16 @@
+// Package scope knows where things are: the home, the directory that belongs
+// to one workspace (its scope), the older layouts beside it, and how a session
+// moves from those into the scope. It reads headers only, never entries.
+//
+// A scope is <home>/sessions/v2-<digest>, and the digest is made from the
+// native canonical path of the workspace, so every spelling of one directory
+// leads to one scope. A binding file inside says which workspace the scope
+// belongs to; it is written once and compared byte for byte ever after.
+//
+// The security boundary is one of local integrity: directories must be ours,
+// real and 0700, files ours, regular, 0600 and with one link, and nothing is
+// reached through a symbolic link below the sessions directory. Whatever can't
+// be verified is refused, never guessed. It is no guard against another process
+// of the same user that changes things between two operations, no encryption
+// and no authentication.
+package scope
