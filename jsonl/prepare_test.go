@@ -52,6 +52,8 @@ func TestPrepare(t *testing.T) {
 		{"transient keys", `{"a":1,"partialJson":null,"b":{"jsonlEvents":[],"c":2},"list":[{"partialJson":1}]}`, `{"a":1,"b":{"c":2},"list":[{}]}`},
 		{"line count follows a change", `{"content":"a\nb\n","lineCount":9,"partialJson":0}`, `{"content":"a\nb\n","lineCount":3}`},
 		{"line count stays without one", `{"content":"a\nb\n","lineCount":9}`, ``},
+		{"line count stays where a reference comes back", `{"image_url":"` + placeholder("imageUrl", hex) + `","content":"a","lineCount":9}`,
+			`{"image_url":"blob:sha256:` + hex + `","content":"a","lineCount":9}`},
 		{"line count of another kind", `{"content":"a","lineCount":"9","partialJson":0}`, `{"content":"a","lineCount":"9"}`},
 		{"placeholders become references", `{"content":[{"type":"image","data":"` + placeholder("imageData", hex) + `"}],"image_url":"` + placeholder("imageUrl", hex) + `","text":"` + placeholder("imageData", hex) + `"}`,
 			`{"content":[{"type":"image","data":"blob:sha256:` + hex + `"}],"image_url":"blob:sha256:` + hex + `","text":"` + placeholder("imageData", hex) + `"}`},
