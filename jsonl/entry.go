@@ -14,7 +14,7 @@ type Entry struct {
 	Offset int64 // of its first byte in the file
 	Size   int64 // bytes up to the end of its line, line end included
 
-	raw     []byte
+	raw     []byte // as read; stays when the value changes, for comparing lines
 	value   atomic.Pointer[Obj]
 	changed bool
 
@@ -82,7 +82,12 @@ func (e *Entry) Value() *Obj {
 
 // Raw is the record's bytes as read, without what stands around them on the
 // line; nil once the entry was changed. The caller must not change them.
-func (e *Entry) Raw() []byte { return e.raw }
+func (e *Entry) Raw() []byte {
+	if e.changed {
+		return nil
+	}
+	return e.raw
+}
 
 // Changed reports whether the record differs from what the file says: it was
 // patched, upgraded or made anew.
@@ -91,7 +96,7 @@ func (e *Entry) Changed() bool { return e.changed }
 // SetValue replaces the whole record; the entry owns o from then on.
 func (e *Entry) SetValue(o *Obj) {
 	e.value.Store(o)
-	e.raw, e.changed = nil, true
+	e.changed = true
 	e.kind = o.Get("type").Str()
 	e.id, e.idKind = o.Get("id").Str(), o.Get("id").Kind()
 	e.parent, e.parentKind = o.Get("parentId").Str(), o.Get("parentId").Kind()
@@ -106,8 +111,8 @@ func (e *Entry) SetValue(o *Obj) {
 // AppendJSON appends the record as it is written: the bytes read, if it is
 // unchanged and compact is false, else its value encoded anew.
 func (e *Entry) AppendJSON(dst []byte, compact bool) []byte {
-	if e.raw != nil && !compact {
-		return append(dst, e.raw...)
+	if raw := e.Raw(); raw != nil && !compact {
+		return append(dst, raw...)
 	}
 	return AppendJSON(dst, ObjectValue(e.Value()))
 }

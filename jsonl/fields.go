@@ -4,6 +4,7 @@ package jsonl
 // or of another kind is 0.
 type UsageFields struct {
 	Has                                  bool // message.usage is an object
+	Whole                                bool // input, output, cacheRead and cacheWrite are numbers
 	Input, Output, CacheRead, CacheWrite float64
 	Cost                                 float64 // cost.total
 	HasCost                              bool    // cost.total is a number
@@ -26,8 +27,9 @@ type Fields struct {
 	Texts  []Lit // message.content (content of a custom_message): the string, or each text block's text
 	Images int   // image blocks of the same content
 
-	Provider, Model, StopReason Lit // of message
-	Usage                       UsageFields
+	Provider, Model, StopReason, ToolName Lit // of message
+
+	Usage UsageFields
 
 	CustomType, TargetID, Label, FirstKept, Summary, ShortSummary, FromID Lit
 
@@ -100,21 +102,23 @@ func (f *Fields) ofMessage(m Value) {
 	f.Provider = litOf(m.Get("provider"))
 	f.Model = litOf(m.Get("model"))
 	f.StopReason = litOf(m.Get("stopReason"))
+	f.ToolName = litOf(m.Get("toolName"))
 	u := m.Get("usage")
 	if !u.Is(Object) {
 		return
 	}
-	total := u.Get("cost").Get("total")
-	f.Usage = UsageFields{
-		Has:             true,
-		Input:           u.Get("input").Num(),
-		Output:          u.Get("output").Num(),
-		CacheRead:       u.Get("cacheRead").Num(),
-		CacheWrite:      u.Get("cacheWrite").Num(),
-		Cost:            total.Num(),
-		HasCost:         total.Is(Number),
-		PremiumRequests: u.Get("premiumRequests").Num(),
+	w := &f.Usage
+	w.Has, w.Whole = true, true
+	for _, n := range []struct {
+		key string
+		to  *float64
+	}{{"input", &w.Input}, {"output", &w.Output}, {"cacheRead", &w.CacheRead}, {"cacheWrite", &w.CacheWrite}} {
+		*n.to = u.Get(n.key).Num()
+		w.Whole = w.Whole && u.Get(n.key).Is(Number)
 	}
+	total := u.Get("cost").Get("total")
+	w.Cost, w.HasCost = total.Num(), total.Is(Number)
+	w.PremiumRequests = u.Get("premiumRequests").Num()
 }
 
 func (f *Fields) ofContent(c Value) {
@@ -174,32 +178,4 @@ func (f *Fields) refsOfText(raw []byte) {
 			f.Refs = append(f.Refs, l)
 		}
 	}
-}
-
-const (
-	refPrefix = "blob:sha256:"
-	refLen    = len(refPrefix) + 64
-)
-
-// isRef reports whether the literal says blob:sha256:<64 hex>.
-func (l Lit) isRef() bool {
-	if len(l.raw) == refLen {
-		return isRef(string(l.raw))
-	}
-	if len(l.raw) < refLen || len(l.raw) > 6*refLen || (l.raw[0] != 'b' && l.raw[0] != '\\') {
-		return false
-	}
-	return isRef(l.WTF8())
-}
-
-func isRef(s string) bool {
-	if len(s) != refLen || s[:len(refPrefix)] != refPrefix {
-		return false
-	}
-	for i := len(refPrefix); i < refLen; i++ {
-		if c := s[i]; (c < '0' || c > '9') && (c < 'a' || c > 'f') {
-			return false
-		}
-	}
-	return true
 }

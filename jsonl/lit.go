@@ -2,7 +2,9 @@ package jsonl
 
 import (
 	"bytes"
-	"unicode/utf8"
+	"encoding/binary"
+	"math/bits"
+	"slices"
 )
 
 // Lit is the inside of a JSON string literal, escapes and all: a slice of the
@@ -30,8 +32,8 @@ func (l Lit) Ok() bool { return l.raw != nil }
 // must not change it.
 func (l Lit) Raw() []byte { return l.raw }
 
-// Text is the string for people: lone surrogates and broken bytes are U+FFFD,
-// so the result is valid UTF-8.
+// Text is the string for people: lone surrogates are U+FFFD, so the result is
+// valid UTF-8.
 func (l Lit) Text() string {
 	if l.plain() {
 		return string(l.raw)
@@ -42,8 +44,11 @@ func (l Lit) Text() string {
 // AppendText appends what Text returns to dst.
 func (l Lit) AppendText(dst []byte) []byte {
 	start := len(dst)
-	dst = l.appendWTF8(dst)
-	return replaceSurrogates(dst, start)
+	dst, surrogates := l.unescape(dst)
+	if surrogates {
+		replaceSurrogates(dst[start:])
+	}
+	return dst
 }
 
 // WTF8 is the string as ECMAScript holds it: lone surrogates stay, as the
@@ -52,72 +57,88 @@ func (l Lit) WTF8() string {
 	if l.plain() {
 		return string(l.raw)
 	}
-	return string(l.appendWTF8(make([]byte, 0, len(l.raw))))
+	wtf8, _ := l.unescape(make([]byte, 0, len(l.raw)))
+	return string(wtf8)
 }
 
 // Equal reports whether the literal is there and says s (WTF-8).
 func (l Lit) Equal(s string) bool {
-	if l.raw == nil || len(l.raw) < len(s) {
-		return false
+	switch {
+	case l.raw == nil, len(l.raw) < len(s), len(l.raw) > 6*len(s):
+		return false // a byte of s takes six at most
+	case l.plain():
+		return string(l.raw) == s
 	}
-	if string(l.raw) == s && bytes.IndexByte(l.raw, '\\') < 0 {
-		return true
-	}
-	return !l.plain() && len(l.raw) <= 6*len(s) && string(l.appendWTF8(nil)) == s
+	wtf8, _ := l.unescape(nil)
+	return string(wtf8) == s
 }
 
-// plain reports whether the literal is its own text: ASCII without escapes.
-func (l Lit) plain() bool {
-	if bytes.IndexByte(l.raw, '\\') >= 0 {
-		return false
-	}
-	for _, c := range l.raw {
-		if c >= utf8.RuneSelf {
-			return utf8.Valid(l.raw)
-		}
-	}
-	return true
-}
+// plain reports whether the literal is its own text.
+func (l Lit) plain() bool { return bytes.IndexByte(l.raw, '\\') < 0 }
 
-func (l Lit) appendWTF8(dst []byte) []byte {
-	p := parser{data: l.raw, buf: dst}
-	for p.pos < len(p.data) {
-		rest := p.data[p.pos:]
-		run := bytes.IndexByte(rest, '\\')
-		if run < 0 {
-			run = len(rest)
-		}
-		p.buf = appendDecoded(p.buf, rest[:run])
-		p.pos += run
-		if p.pos < len(p.data) {
-			if err := p.escape(); err != nil {
-				return p.buf // no literal of a parsed line gets here
+// unescape appends the literal's WTF-8 to dst and tells whether a surrogate
+// was escaped in it. The text never takes more bytes than the literal, which
+// is valid UTF-8: the line was checked, or the literal made, before.
+func (l Lit) unescape(dst []byte) (out []byte, surrogates bool) {
+	start := len(dst)
+	dst = slices.Grow(dst, len(l.raw))
+	out = dst[:start+len(l.raw)]
+	in, i, o := l.raw, 0, start
+	for i < len(in) {
+		if i+8 <= len(in) {
+			x := binary.LittleEndian.Uint64(in[i:])
+			binary.LittleEndian.PutUint64(out[o:], x)
+			m := backslashes(x)
+			k := bits.TrailingZeros64(m) >> 3 // 8 if there is none
+			i, o = i+k, o+k
+			if m == 0 {
+				continue
 			}
+		} else if in[i] != '\\' {
+			out[o] = in[i]
+			i, o = i+1, o+1
+			continue
 		}
+		if c := shortEscape[in[i+1]]; c != 0 {
+			out[o] = c
+			i, o = i+2, o+1
+			continue
+		}
+		u := unit(in[i+2:])
+		surrogates = surrogates || u&0xF800 == 0xD800
+		o = start + len(appendUnit(out[start:o], u))
+		i += 6
 	}
-	return p.buf
+	return out[:o], surrogates
 }
 
-// appendDecoded appends bytes of a file as text: broken UTF-8 is U+FFFD.
-func appendDecoded(dst, b []byte) []byte {
-	if utf8.Valid(b) {
-		return append(dst, b...)
-	}
-	for len(b) > 0 {
-		r, size := decodeRune(b)
-		dst = utf8.AppendRune(dst, r)
-		b = b[size:]
-	}
-	return dst
+// backslashes marks, by its high bit, the lowest backslash of x.
+func backslashes(x uint64) uint64 {
+	x ^= slants
+	return (x - ones) &^ x & highs
 }
 
-// replaceSurrogates makes the lone surrogates of b[start:] U+FFFD, in place:
-// both take three bytes.
-func replaceSurrogates(b []byte, start int) []byte {
-	for i := start; i < len(b); i++ {
+// unit reads the four digits of a \u escape.
+func unit(b []byte) (u uint16) {
+	for _, c := range b[:4] {
+		d, _ := hexDigit(c)
+		u = u<<4 | uint16(d)
+	}
+	return u
+}
+
+// shortEscape gives what stands for \n and its like; 0 for anything else.
+var shortEscape = [256]byte{
+	'"': '"', '\\': '\\', '/': '/', 'b': '\b', 'f': '\f', 'n': '\n', 'r': '\r', 't': '\t',
+}
+
+// replaceSurrogates makes the lone surrogates of b U+FFFD, in place: both take
+// three bytes.
+func replaceSurrogates(b []byte) {
+	for i := 0; i < len(b); i++ {
 		at := bytes.IndexByte(b[i:], 0xED)
 		if at < 0 {
-			break
+			return
 		}
 		i += at
 		if _, ok := surrogateAt(b[i:]); ok {
@@ -125,5 +146,4 @@ func replaceSurrogates(b []byte, start int) []byte {
 			i += 2
 		}
 	}
-	return b
 }

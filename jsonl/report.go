@@ -22,6 +22,7 @@ const (
 	TooLong       Reason = "too_long"       // past the limit, skipped unread
 	TruncatedTail Reason = "truncated_tail" // the last line, without a line end
 	Recovered     Reason = "recovered"      // records were taken from a damaged line
+	NotRecord     Reason = "not_record"     // an object of the wrong shape; strict inspection only
 )
 
 // LineReport is one damaged line. It never holds text of the line.
@@ -36,9 +37,9 @@ type WarningKind string
 
 // The kinds of a Warning.
 const (
-	OrphanParent       WarningKind = "orphan_parent"   // its parent is missing; the walk ends there
-	BridgedParent      WarningKind = "bridged_parent"  // its parent is missing where a line was lost; linked to the record before
-	DuplicateID        WarningKind = "duplicate_id"    // its id was used before
+	OrphanParent       WarningKind = "orphan_parent"  // its parent is missing; the walk ends there
+	BridgedParent      WarningKind = "bridged_parent" // its parent is missing where a line was lost; linked to the record before
+	DuplicateID        WarningKind = "duplicate_id"   // its id was used before
 	FirstKeptMissing   WarningKind = "first_kept_missing"
 	PatchTargetMissing WarningKind = "patch_target_missing"
 	UnknownType        WarningKind = "unknown_type" // strict inspection only

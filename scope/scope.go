@@ -26,10 +26,14 @@ type Scope struct {
 	Bound     bool   // the binding was there and right
 }
 
-// Locks, Receipts and Tombstones are the directories of the migration
-// protocol, which both programs follow.
-func (s *Scope) Locks() string      { return filepath.Join(s.Dir, internalName, "locks") }
-func (s *Scope) Receipts() string   { return filepath.Join(s.Dir, internalName, "receipts") }
+// Locks is the directory of the locks of the migration protocol, which both
+// programs follow.
+func (s *Scope) Locks() string { return filepath.Join(s.Dir, internalName, "locks") }
+
+// Receipts is the directory of the receipts of migrated sessions.
+func (s *Scope) Receipts() string { return filepath.Join(s.Dir, internalName, "receipts") }
+
+// Tombstones is the directory of the tombstones of retired sources.
 func (s *Scope) Tombstones() string { return filepath.Join(s.Dir, internalName, "tombstones") }
 
 // Lookup finds the scope of a workspace without creating anything. A scope

@@ -3,6 +3,7 @@ package storage
 import (
 	"context"
 	"io/fs"
+	"os"
 	"path/filepath"
 )
 
@@ -85,4 +86,8 @@ func (d *disk) Lock(ctx context.Context, name string, mode LockMode) (Lock, erro
 
 func pathError(op, name string, err error) error {
 	return &fs.PathError{Op: op, Path: name, Err: err}
+}
+
+func linkError(op, oldname, newname string, err error) error {
+	return &os.LinkError{Op: op, Old: oldname, New: newname, Err: err}
 }

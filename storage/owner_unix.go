@@ -76,3 +76,5 @@ func (d *disk) CheckOwner(name string, kind Kind) (Info, error) {
 	}
 	return info, nil
 }
+
+func selfUID() uint32 { return uint32(unix.Geteuid()) }

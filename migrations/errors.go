@@ -1,0 +1,79 @@
+package migrations
+
+import (
+	"errors"
+	"io/fs"
+	"syscall"
+
+	"modernc.org/sqlite"
+	sqlite3 "modernc.org/sqlite/lib"
+)
+
+// ErrNewer is a database whose schema a later version of this program made. It
+// is left as it was found.
+var ErrNewer = errors.New("database is of a newer version")
+
+// errNoWAL is a file system on which SQLite can't keep a write-ahead log.
+var errNoWAL = errors.New("write-ahead log is not possible here")
+
+// errRaced rolls a migration back that another process has applied meanwhile.
+var errRaced = errors.New("migration was applied by another process")
+
+// errWriting is Busy for a writer of this very process.
+var errWriting = errors.New("another write is under way")
+
+// code gives SQLite's extended result code, or 0 for other errors. The low
+// byte is the primary code.
+func code(err error) int {
+	if e, ok := errors.AsType[*sqlite.Error](err); ok {
+		return e.Code()
+	}
+	return 0
+}
+
+// Damaged reports whether err says that the file's own bytes are bad: it must
+// be rebuilt or restored. OutOfStep errors are damage too.
+func Damaged(err error) bool {
+	c := code(err)
+	switch c & 0xff {
+	case sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB:
+		return true
+	}
+	return c == sqlite3.SQLITE_IOERR_CORRUPTFS || c == sqlite3.SQLITE_IOERR_DATA
+}
+
+// OutOfStep reports whether err says that a full-text table doesn't agree with
+// the table it indexes, or is damaged itself; 'rebuild' mends it.
+func OutOfStep(err error) bool { return code(err) == sqlite3.SQLITE_CORRUPT_VTAB }
+
+// Busy reports whether err says that another connection held the lock for
+// longer than the busy timeout. The same call may work later.
+func Busy(err error) bool {
+	switch code(err) & 0xff {
+	case sqlite3.SQLITE_BUSY, sqlite3.SQLITE_PROTOCOL:
+		return true
+	}
+	return errors.Is(err, errWriting)
+}
+
+// Full reports whether err says that the disk or a quota is used up.
+func Full(err error) bool {
+	return code(err)&0xff == sqlite3.SQLITE_FULL || errors.Is(err, syscall.ENOSPC)
+}
+
+// Unusable reports whether err says that the database can't be used here and
+// now although nothing says that its bytes are bad: it can't be opened or
+// written, its directory is read-only, its log can't be made, the disk is full
+// or answers with errors, or it was swapped under an open connection.
+func Unusable(err error) bool {
+	if Damaged(err) {
+		return false
+	}
+	switch code(err) & 0xff {
+	case sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_READONLY, sqlite3.SQLITE_IOERR,
+		sqlite3.SQLITE_PERM, sqlite3.SQLITE_AUTH, sqlite3.SQLITE_FULL, sqlite3.SQLITE_NOLFS:
+		return true
+	}
+	return errors.Is(err, errNoWAL) || errors.Is(err, fs.ErrPermission) ||
+		errors.Is(err, syscall.EROFS) || errors.Is(err, syscall.ENOSPC)
+}

@@ -1,0 +1,206 @@
+package session
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"strings"
+	"time"
+
+	"github.com/gajae-code/gjc-index/jsonl"
+	"github.com/gajae-code/gjc-index/storage"
+)
+
+var errNoHeader = errors.New("no session header")
+
+// readInfo makes the row of one file from its beginning and its end.
+func readInfo(ctx context.Context, fsys storage.FS, path string) (Info, error) {
+	data, st, err := storage.ReadPrefix(fsys, path, jsonl.ListingPrefix)
+	if err != nil {
+		return Info{}, err
+	}
+	p, err := parsePrefix(ctx, data, st.Size > int64(len(data)))
+	if err != nil {
+		return Info{}, err
+	}
+	in := p.info
+	in.Path, in.Size, in.Modified = path, st.Size, time.Unix(0, st.ModTime).UTC()
+	in.Estimated = st.Size > jsonl.ListingPrefix
+	if in.Estimated && p.patchable {
+		tail, err := readTailPatches(fsys, path)
+		if err != nil {
+			return Info{}, err
+		}
+		if tail.hasTitle {
+			in.Title, in.HasTitle = tail.title, true
+		}
+		if tail.hasCwd {
+			in.Cwd = tail.cwd
+		}
+	}
+	return in, nil
+}
+
+type prefix struct {
+	info      Info
+	patchable bool // version 4 or 5: rename records may follow at the end
+}
+
+// parsePrefix reads what a file's beginning says. cut says that more follows;
+// then a record that the cut goes through is as if it were not there.
+func parsePrefix(ctx context.Context, data []byte, cut bool) (prefix, error) {
+	whole := data
+	if cut {
+		whole = wholeRecords(data)
+	}
+	t, err := jsonl.ParseTranscript(ctx, bytes.NewReader(whole), jsonl.LoadOptions{})
+	var p prefix
+	switch {
+	case t != nil && t.State == jsonl.StateOK:
+		p = headerPrefix(t)
+	case t != nil && t.Header != nil, err != nil && !errors.Is(err, jsonl.ErrNotTranscript):
+		return prefix{}, err
+	default:
+		if p, err = salvagePrefix(data); err != nil {
+			return prefix{}, err
+		}
+	}
+	p.info.messages(t, string(bytes.ToValidUTF8(data, []byte("\ufffd"))))
+	return p, nil
+}
+
+// wholeRecords is data without the record that its end cuts through.
+func wholeRecords(data []byte) []byte {
+	end := bytes.LastIndexByte(data, '\n') + 1
+	if v, n, err := jsonl.Parse(data[end:]); err == nil && v.Is(jsonl.Object) {
+		return data[:end+n]
+	}
+	return data[:end]
+}
+
+func headerPrefix(t *jsonl.Transcript) prefix {
+	h := t.Header
+	p := prefix{info: Info{ID: h.ID(), Cwd: h.Cwd(), ParentSession: h.ParentSession()}}
+	p.info.created(h.Timestamp())
+	p.info.Title, p.info.HasTitle = t.Title()
+	p.patchable = t.Stored == 4 || t.Stored == 5
+	return p
+}
+
+func (in *Info) created(timestamp string) {
+	if ms, ok := jsonl.ParseDate(timestamp); ok {
+		in.Created, in.HasCreated = time.UnixMilli(int64(ms)).UTC(), true
+	}
+}
+
+// messages fills in what the records of the prefix say, and salvages from the
+// raw text what they don't.
+func (in *Info) messages(t *jsonl.Transcript, raw string) {
+	var all []string
+	var first, short string
+	var hasShort bool
+	count := 0
+	for _, e := range recordsOf(t) {
+		switch e.Type() {
+		case "compaction":
+			if v := e.Value().Get("shortSummary"); v.Is(jsonl.String) {
+				short, hasShort = v.Str(), true
+			}
+		case "message":
+			count++
+			text := messageText(e.Value().Get("message").Get("content"))
+			if text == "" || (e.Role() != "user" && e.Role() != "assistant") {
+				continue
+			}
+			all = append(all, text)
+			if e.Role() == "user" && first == "" {
+				first = text
+				in.firstBlock = firstBlock(e.Value().Get("message").Get("content"))
+			}
+		}
+	}
+	if !in.HasTitle && hasShort {
+		in.Title, in.HasTitle, in.titleIsSummary = short, true, true
+	}
+	in.MessageCount = max(count, countMessageMarks(raw))
+	in.texts(first, all, raw)
+}
+
+func recordsOf(t *jsonl.Transcript) []*jsonl.Entry {
+	if t == nil {
+		return nil
+	}
+	return t.Records
+}
+
+func (in *Info) texts(first string, all []string, raw string) {
+	salvaged := ""
+	if first == "" || len(all) == 0 {
+		salvaged = salvageFirstUser(raw)
+	}
+	in.FirstMessage = NoMessages
+	if first != "" {
+		in.FirstMessage = first
+	} else if salvaged != "" {
+		in.FirstMessage = salvaged
+	}
+	in.AllText = salvaged
+	if len(all) > 0 {
+		in.AllText = strings.Join(all, " ")
+	}
+}
+
+// messageText is a message's text: a string, or its text blocks joined with
+// one space.
+func messageText(content jsonl.Value) string {
+	if content.Is(jsonl.String) {
+		return content.Str()
+	}
+	var texts []string
+	for _, block := range content.Items() {
+		if text := block.Get("text"); block.Get("type").Str() == "text" && text.Is(jsonl.String) {
+			texts = append(texts, text.Str())
+		}
+	}
+	return strings.Join(texts, " ")
+}
+
+// firstBlock is a message's text, or the first of its text blocks that has any.
+func firstBlock(content jsonl.Value) string {
+	if content.Is(jsonl.String) {
+		return content.Str()
+	}
+	for _, block := range content.Items() {
+		if text := block.Get("text").Str(); text != "" {
+			return text
+		}
+	}
+	return ""
+}
+
+// countMessageMarks counts the keys "type" whose string value is "message",
+// nested ones too, as the original does.
+func countMessageMarks(raw string) int {
+	n := 0
+	for rest := raw; ; {
+		i := strings.Index(rest, `"type"`)
+		if i < 0 {
+			return n
+		}
+		rest = rest[i+len(`"type"`):]
+		if value, ok := stringAfterColon(rest); ok && value == "message" {
+			n++
+		}
+	}
+}
+
+// recentName is what a list of recent sessions shows: the first line of the
+// title, else of the first prompt; "" if there is neither.
+func (in *Info) recentName() string {
+	if in.HasTitle && in.Title != "" && !in.titleIsSummary {
+		if name := displayLine(in.Title); name != "" {
+			return name
+		}
+	}
+	return displayLine(in.firstBlock)
+}
