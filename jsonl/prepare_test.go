@@ -194,6 +194,38 @@ func TestResolve(t *testing.T) {
 	}
 }
 
+func TestResolveKeepsWhatPrepareWouldCut(t *testing.T) {
+	blobs := newBlobs()
+	long := strings.Repeat("x", maxText+1)
+	text, url := putText(t, blobs, long), putText(t, blobs, "data:image/png;base64,"+long)
+	tests := []struct {
+		name, in string
+		stays    bool
+	}{
+		{"image in content", `{"content":[{"type":"image","data":"` + text + `"}]}`, false},
+		{"image that is the content", `{"content":{"type":"image","data":"` + text + `"}}`, true},
+		{"image elsewhere", `{"x":{"type":"image","data":"` + text + `"}}`, true},
+		{"key data", `{"data":"` + text + `"}`, true},
+		{"image URL", `{"image_url":{"url":"` + url + `"}}`, false},
+		{"image URL that is none", `{"image_url":"` + text + `"}`, true},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			v, missing, err := Resolve(t.Context(), blobs, parse(t, tt.in))
+			if err != nil || len(missing) > 0 {
+				t.Fatalf("Resolve: %v, %v", missing, err)
+			}
+			if got := v.JSON() == tt.in; got != tt.stays {
+				t.Errorf("the reference stays = %v, want %v", got, tt.stays)
+			}
+			back, _, err := Prepare(t.Context(), blobs, v)
+			if err != nil || back.JSON() != tt.in {
+				t.Errorf("Prepare after Resolve = %.200s, %v, want %s", back.JSON(), err, tt.in)
+			}
+		})
+	}
+}
+
 func putText(t testing.TB, blobs *blob.Store, text string) string {
 	t.Helper()
 	ref, err := blobs.Put(context.Background(), []byte(text))
