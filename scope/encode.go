@@ -40,6 +40,14 @@ func whole(c Candidate, sum string) jsonl.Value {
 		"mtimeMs", number(floorDiv(i.ModTime, 1e6)))
 }
 
+// whole is the same from a record.
+func (r record) whole() jsonl.Value {
+	return object("canonicalPath", text(r.canonical), "sessionId", text(r.sessionID),
+		"dev", text(r.dev), "ino", text(r.ino), "nlink", bigUint(r.nlink), "size", number(r.size),
+		"mtimeNs", text(r.mtimeNs), "ctimeNs", text(r.ctimeNs), "sha256", text(r.sum),
+		"mtimeMs", jsonl.NumberValue(r.mtimeMs))
+}
+
 // floorDiv rounds down, so that times before 1970 come out right.
 func floorDiv(n, d int64) int64 {
 	q := n / d

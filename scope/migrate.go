@@ -86,11 +86,9 @@ func (s *Scope) copied(ctx context.Context, fsys storage.FS, l *ledger, c Candid
 
 // operation names what is done to one file: both programs come to the same
 // name for the same file, and so to the same lock, receipt and tombstone.
-func operation(c Candidate, sum string) string {
+func (r record) operation() string {
 	h := sha256.New()
-	i := c.Info
-	for n, part := range []string{c.Path, strconv.FormatUint(i.Dev, 10), strconv.FormatUint(i.Inode, 10),
-		strconv.FormatInt(i.Size, 10), strconv.FormatInt(i.ModTime, 10), sum} {
+	for n, part := range []string{r.canonical, r.dev, r.ino, strconv.FormatInt(r.size, 10), r.mtimeNs, r.sum} {
 		if n > 0 {
 			h.Write([]byte{0})
 		}
@@ -100,11 +98,11 @@ func operation(c Candidate, sum string) string {
 }
 
 func (s *Scope) migrate(ctx context.Context, fsys storage.FS, by *Process, c Candidate) (dest Candidate, err error) {
-	sum, err := c.Sum(ctx, fsys)
+	described, err := s.describe(ctx, fsys, c)
 	if err != nil {
 		return Candidate{}, err
 	}
-	op := operation(c, sum)
+	sum, op := described.sum, described.operation()
 	held, err := s.lock(ctx, fsys, by, op)
 	if err != nil {
 		return Candidate{}, err

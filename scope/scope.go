@@ -138,7 +138,8 @@ func withoutLinks(path string) string {
 
 // Ensure finds the scope of a workspace and makes what is missing of it, in an
 // order that a crash may cut anywhere: home, sessions directory, scope, binding,
-// the directories of the migration protocol. All of it is there and synced
+// the directories of the migration protocol, the project if it is another
+// directory. All of it is there and synced
 // before a transcript can be. Several processes may do it at once; each gets
 // the same scope. A binding that is ours and right but readable by others is
 // made 0600; a scope directory that is not 0700 is refused.
@@ -177,6 +178,9 @@ func (s *Scope) make(ctx context.Context, fsys storage.FS) error {
 			return err
 		}
 	}
+	if err := storage.HealTwin(fsys, filepath.Join(s.Dir, bindingName)); err != nil {
+		return err
+	}
 	bound, err := readBinding(fsys, s.Dir, s.Identity)
 	if err != nil {
 		return err
@@ -195,6 +199,9 @@ func (s *Scope) make(ctx context.Context, fsys storage.FS) error {
 		if _, err := storage.CheckOwnerOnly(fsys, dir, storage.Dir); err != nil {
 			return refuse(BindingInvalid, dir, "directory of the migration protocol is not owner-only", "Managed write protocol setup failed.", err)
 		}
+	}
+	if err := s.rememberProject(ctx, fsys); err != nil {
+		return err
 	}
 	after, err := fsys.Lstat(s.Dir)
 	if err != nil {
