@@ -103,3 +103,34 @@ func TestRehydrateWithoutItsBlob(t *testing.T) {
 		t.Errorf("text = %q, want %q", got, want)
 	}
 }
+
+// FuzzEvict holds that what was evicted comes back where it was.
+func FuzzEvict(f *testing.F) {
+	long := strings.Repeat("x", 1100)
+	f.Add(`[{"type":"text","text":"` + long + `"},{"type":"toolCall","arguments":{"a.b":1,"a":{"b":["` + long + `"]},"":"` + long + `"}}]`)
+	f.Add(`[{"type":"toolCall","arguments":{"l":["` + strings.Repeat(`a","`, 600) + `"]}}]`)
+	f.Fuzz(func(t *testing.T, content string) {
+		v, err := ParseString(content)
+		if err != nil {
+			return
+		}
+		ctx, blobs := t.Context(), newBlobs()
+		o := NewObj(Member{"type", StringValue("custom_message")}, Member{"content", v})
+		before := ObjectValue(o).JSON()
+		got, stats, err := Evict(ctx, blobs, o, Eviction{})
+		if err != nil || ObjectValue(o).JSON() != before {
+			t.Fatalf("Evict changed what it was given, or: %v", err)
+		}
+		back, missing, err := Rehydrate(ctx, blobs, got)
+		if err != nil || len(missing) > 0 {
+			t.Fatalf("Rehydrate: %v, %v", missing, err)
+		}
+		if stats.Entries > 0 {
+			back = back.Clone()
+			back.Delete("evictedContent")
+		}
+		if after := ObjectValue(back).JSON(); after != before {
+			t.Errorf("came back as %s, want %s", after, before)
+		}
+	})
+}
