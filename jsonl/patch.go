@@ -112,3 +112,13 @@ func (e *Entry) SetMessage(message Value) {
 	o.Set("message", message)
 	e.SetValue(o)
 }
+
+// ParseHeaderPatch gives what a line changes in the header, its properties
+// cwd, title and titleSource; ok is false unless it is one valid header_patch.
+func ParseHeaderPatch(line []byte) (patch *Obj, ok bool) {
+	v, err := parseWhole(line)
+	if err != nil || !validHeaderPatch(v.Obj()) {
+		return nil, false
+	}
+	return v.Get("patch").Obj(), true
+}

@@ -48,13 +48,28 @@ func (db *DB) Journal() Journal { return db.journal }
 // most the busy timeout (then Busy(err)), or until ctx ends. fn must not call
 // Write.
 func (db *DB) Write(ctx context.Context, fn func(tx *sqlx.Tx) error) error {
+	return db.write(ctx, db, fn)
+}
+
+// WriteOn is Write on one connection of this database, which may have temporary
+// tables of its own.
+func (db *DB) WriteOn(ctx context.Context, conn *sqlx.Conn, fn func(tx *sqlx.Tx) error) error {
+	return db.write(ctx, conn, fn)
+}
+
+// beginner is a pool or one connection.
+type beginner interface {
+	BeginTxx(ctx context.Context, opts *sql.TxOptions) (*sqlx.Tx, error)
+}
+
+func (db *DB) write(ctx context.Context, on beginner, fn func(tx *sqlx.Tx) error) error {
 	select {
 	case db.writing <- struct{}{}:
 	case <-ctx.Done():
 		return ctx.Err()
 	}
 	defer func() { <-db.writing }()
-	tx, err := db.BeginTxx(ctx, nil)
+	tx, err := on.BeginTxx(ctx, nil)
 	if err != nil {
 		return err
 	}

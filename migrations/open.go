@@ -2,13 +2,11 @@ package migrations
 
 import (
 	"context"
-	"crypto/rand"
-	"encoding/hex"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	mathrand "math/rand/v2"
-	"path/filepath"
 	"strings"
 	"time"
 
@@ -59,7 +57,7 @@ func Open(ctx context.Context, fsys storage.FS, path string, set Set, opt Option
 	if opt.BusyTimeout == 0 {
 		opt.BusyTimeout = DefaultBusyTimeout
 	}
-	if err := prepareFile(fsys, path, opt.ReadOnly); err != nil {
+	if err := prepareFile(ctx, fsys, path, opt.ReadOnly); err != nil {
 		return nil, fmt.Errorf("open database %s: %w", path, err)
 	}
 	pool, journal, err := connect(ctx, fsys, path, opt)
@@ -87,11 +85,16 @@ func (db *DB) settle(ctx context.Context) error {
 
 // prepareFile makes the file before SQLite would, which gives it to everybody
 // (0644); -wal and -shm take the mode of the file. An existing file keeps its
-// mode.
-func prepareFile(fsys storage.FS, path string, readOnly bool) error {
+// mode. The new file gets its name only once its descriptor is closed: closing
+// one on a file that SQLite has open drops SQLite's locks.
+func prepareFile(ctx context.Context, fsys storage.FS, path string, readOnly bool) error {
 	info, err := fsys.Lstat(path)
 	if errors.Is(err, fs.ErrNotExist) && !readOnly {
-		return publishEmpty(fsys, path)
+		err = storage.Publish(ctx, fsys, path, 0o600, func(io.Writer) error { return nil })
+		if errors.Is(err, fs.ErrExist) || errors.Is(err, storage.ErrUnsynced) {
+			return nil // another process was first; or it is there, if not for sure
+		}
+		return err
 	}
 	if err != nil {
 		return err
@@ -100,31 +103,6 @@ func prepareFile(fsys storage.FS, path string, readOnly bool) error {
 		return &storage.UnsafeError{Path: path, Reason: "is not a regular file"}
 	}
 	return nil
-}
-
-// publishEmpty makes an empty file under its name only after its descriptor is
-// closed: closing one on a file that SQLite has open drops SQLite's locks.
-func publishEmpty(fsys storage.FS, path string) error {
-	var stamp [8]byte
-	if _, err := rand.Read(stamp[:]); err != nil {
-		return err
-	}
-	temp := filepath.Join(filepath.Dir(path), "."+filepath.Base(path)+"."+hex.EncodeToString(stamp[:])+".tmp")
-	f, err := fsys.Create(temp)
-	if err != nil {
-		return err
-	}
-	if err := f.Close(); err != nil {
-		return errors.Join(err, fsys.Remove(temp))
-	}
-	err = fsys.RenameNoReplace(temp, path)
-	if err != nil {
-		err = errors.Join(err, fsys.Remove(temp))
-	}
-	if errors.Is(err, fs.ErrExist) {
-		return nil // another process was first
-	}
-	return err
 }
 
 // connect gives a pool whose first connection works, and the journal mode it

@@ -30,7 +30,7 @@ func TestMain(m *testing.M) {
 // openAsChild opens path, writes a row and closes.
 func openAsChild(path string) int {
 	ctx := context.Background()
-	db, err := Open(ctx, disk{}, path, Index, Options{})
+	db, err := Open(ctx, storage.Disk(storage.Policy{}), path, Index, Options{})
 	if err == nil {
 		err = db.Write(ctx, func(tx *sqlx.Tx) error {
 			return insert(tx, fmt.Sprint("child ", os.Getpid()))
@@ -55,7 +55,7 @@ func insert(tx *sqlx.Tx, name string) error {
 
 func open(t *testing.T, path string, set Set, opt Options) *DB {
 	t.Helper()
-	db, err := Open(t.Context(), disk{}, path, set, opt)
+	db, err := Open(t.Context(), storage.Disk(storage.Policy{}), path, set, opt)
 	if err != nil {
 		t.Fatalf("Open(%q) = %v", path, err)
 	}
@@ -169,7 +169,7 @@ func TestOpenRefuses(t *testing.T) {
 			must(t, os.WriteFile(path, []byte("this is no database, whatever its name may say; it is long enough to have had a header, too, and goes on."), 0o600))
 		}, Options{}, Damaged},
 		{"a newer schema", func(t *testing.T, path string) {
-			db, err := Open(t.Context(), disk{}, path, Index, Options{})
+			db, err := Open(t.Context(), storage.Disk(storage.Policy{}), path, Index, Options{})
 			must(t, err)
 			_, err = db.Exec(`INSERT INTO goose_db_version (version_id, is_applied) VALUES (999999, 1)`)
 			must(t, errors.Join(err, db.Close()))
@@ -179,7 +179,7 @@ func TestOpenRefuses(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			path := filepath.Join(t.TempDir(), "x.db")
 			tt.make(t, path)
-			db, err := Open(t.Context(), disk{}, path, Index, tt.opt)
+			db, err := Open(t.Context(), storage.Disk(storage.Policy{}), path, Index, tt.opt)
 			if err == nil {
 				must(t, db.Close())
 			}
@@ -209,7 +209,7 @@ func TestReadOnlySeesTheLogAndChangesNothing(t *testing.T) {
 
 func TestFallbackJournalTakesTheFileOutOfWAL(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "index.db")
-	db, err := Open(t.Context(), disk{}, path, Index, Options{})
+	db, err := Open(t.Context(), storage.Disk(storage.Policy{}), path, Index, Options{})
 	must(t, err)
 	must(t, db.Close())
 	pool, err := dialWithoutLog(t.Context(), path, Options{Fallback: Truncate, BusyTimeout: DefaultBusyTimeout})

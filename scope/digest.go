@@ -7,9 +7,10 @@ import (
 )
 
 // base32Lower is RFC 4648 without padding, in lower case.
-var base32Lower = base32.NewEncoding("abcdefghijklmnopqrstuvwxyz234567").WithPadding(base32.NoPadding)
+var base32Lower = base32.NewEncoding(alphabet).WithPadding(base32.NoPadding)
 
 const (
+	alphabet     = "abcdefghijklmnopqrstuvwxyz234567"
 	digestDomain = "gjc-managed-session-scope\x00identity-v1\x00"
 	digestLen    = 52
 	dirPrefix    = "v2-"
@@ -30,14 +31,24 @@ func DirName(platform, canonical string) string { return dirPrefix + Digest(plat
 // other name.
 func DigestOf(name string) (string, bool) {
 	digest, ok := strings.CutPrefix(name, dirPrefix)
-	if !ok || len(digest) != digestLen {
-		return "", false
-	}
 	// The last character carries one bit, so only two of the 32 can stand there.
-	if strings.Trim(digest, "abcdefghijklmnopqrstuvwxyz234567") != "" || strings.IndexByte("aq", digest[digestLen-1]) < 0 {
+	if !ok || !inAlphabet(digest) || strings.IndexByte("aq", digest[digestLen-1]) < 0 {
 		return "", false
 	}
 	return digest, true
+}
+
+// inAlphabet reports whether s is as long as a digest and made of its letters.
+func inAlphabet(s string) bool {
+	if len(s) != digestLen {
+		return false
+	}
+	for _, c := range []byte(s) {
+		if strings.IndexByte(alphabet, c) < 0 {
+			return false
+		}
+	}
+	return true
 }
 
 // SessionFileName is the transcript's name for a session that began at

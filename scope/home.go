@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io/fs"
 	"path/filepath"
+	"runtime"
 	"strings"
 
 	"github.com/gajae-code/gjc-index/storage"
@@ -13,7 +14,10 @@ import (
 // Home is the agent directory and every fixed path under it. The paths are
 // native and absolute. Make one with FindHome or HomeAt; the zero Home names
 // nothing. Comparable.
-type Home struct{ dir, data, state string }
+type Home struct {
+	dir, data, state string
+	user, temp       string // for the names of legacy directories
+}
 
 // HomeAt is the home in one directory, with everything under it.
 func HomeAt(dir string) Home { return Home{dir: dir, data: dir, state: dir} }
@@ -79,6 +83,12 @@ func ProjectLocal(cwd string) string { return filepath.Join(cwd, ".gjc") }
 // working directory. XDG variables that are not absolute are ignored, as their
 // specification asks. Source: behaviour, part 17.
 func FindHome(flag string, env func(string) string, userHome string, exists func(string) bool) (Home, error) {
+	h, err := findHome(flag, env, userHome, exists)
+	h.user = userHome
+	return h, err
+}
+
+func findHome(flag string, env func(string) string, userHome string, exists func(string) bool) (Home, error) {
 	if flag != "" {
 		return absoluteHome(flag, userHome)
 	}
@@ -154,43 +164,47 @@ func expandUser(path, userHome string) string {
 // Prepare makes the home and its sessions directory, 0700, and checks that the
 // latter is safe to put scopes into: a real directory, ours, that nobody else
 // may write. It is called before a process's first write; nothing else makes
-// them. What exists already keeps its mode.
+// them. What exists already keeps its mode, and the home itself may be a
+// symbolic link, which is the user's own business.
 func (h Home) Prepare(fsys storage.FS) error {
-	for _, dir := range []string{h.dir, h.Sessions()} {
-		if err := makeDirs(fsys, dir); err != nil {
+	for _, dir := range []string{h.dir, h.data} {
+		if info, err := fsys.Lstat(dir); err == nil && info.Kind == storage.Symlink {
+			continue
+		}
+		if err := storage.MkdirAll(fsys, dir); err != nil {
 			return fmt.Errorf("prepare %s: %w", dir, err)
 		}
 	}
-	return nil
+	sessions := h.Sessions()
+	info, err := fsys.Lstat(sessions)
+	if errors.Is(err, fs.ErrNotExist) {
+		if err := storage.MkdirAll(fsys, sessions); err != nil {
+			return fmt.Errorf("prepare %s: %w", sessions, err)
+		}
+		info, err = fsys.Lstat(sessions)
+	}
+	if err != nil {
+		return fmt.Errorf("prepare %s: %w", sessions, err)
+	}
+	return checkRoot(sessions, info)
 }
 
-// makeDirs makes dir and the directories above it that are missing, 0700, and
-// syncs the directory each one was made in.
-func makeDirs(fsys storage.FS, dir string) error {
-	info, err := fsys.Lstat(dir)
-	if err == nil {
-		// A link above the sessions directory is the user's business; only a
-		// file in the place of a directory stops us here.
-		if info.Kind == storage.Dir || info.Kind == storage.Symlink {
-			return nil
-		}
-		return &storage.UnsafeError{Path: dir, Reason: "is not a directory"}
+// checkRoot judges the sessions directory for writing. Its exact mode is not
+// ours to ask (the scopes in it are 0700 each), but whoever can write it could
+// put another scope in the place of ours.
+func checkRoot(sessions string, info storage.Info) error {
+	reason := ""
+	switch {
+	case info.Kind == storage.Symlink:
+		reason = "is a symbolic link"
+	case info.Kind != storage.Dir:
+		reason = "is not a directory"
+	case info.Mode&0o022 != 0 && runtime.GOOS != "windows":
+		reason = fmt.Sprintf("mode is %04o, so that others can write it", info.Mode)
+	case !ours(info):
+		reason = fmt.Sprintf("belongs to user %d", info.UID)
+	default:
+		return nil
 	}
-	if !errors.Is(err, fs.ErrNotExist) {
-		return err
-	}
-	parent := filepath.Dir(dir)
-	if parent == dir {
-		return err
-	}
-	if err := makeDirs(fsys, parent); err != nil {
-		return err
-	}
-	if err := fsys.Mkdir(dir); err != nil {
-		if errors.Is(err, fs.ErrExist) {
-			return nil // another process made it meanwhile
-		}
-		return err
-	}
-	return fsys.SyncDir(parent)
+	return &storage.UnsafeError{Path: sessions, Reason: reason}
 }

@@ -51,6 +51,7 @@ func TestFindHomeOrder(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
+			tt.want.user = user
 			if diff := cmp.Diff(tt.want, got, cmp.AllowUnexported(Home{})); diff != "" {
 				t.Errorf("FindHome (-want +got):\n%s", diff)
 			}

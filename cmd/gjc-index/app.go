@@ -1,0 +1,152 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"io"
+	"os"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/gajae-code/gjc-index/index"
+	"github.com/gajae-code/gjc-index/scope"
+	"github.com/gajae-code/gjc-index/storage"
+)
+
+// app is what all commands share: the flags that each has, and where they
+// read and print.
+type app struct {
+	stdin  io.Reader
+	out    *bufio.Writer // stdout
+	stderr io.Writer
+	fsys   storage.FS
+	now    func() time.Time
+	env    func(string) string
+	screen screen
+
+	home, sessionDir       string
+	json, quiet, noRefresh bool
+	maxLine                int64
+
+	leftOut int // files or lines left out: exit status 3
+}
+
+func newApp(stdin io.Reader, stdout, stderr io.Writer) *app {
+	return &app{
+		stdin: stdin, out: bufio.NewWriterSize(stdout, 64<<10), stderr: stderr,
+		fsys: storage.Disk(storage.Policy{}), now: time.Now, env: os.Getenv,
+		screen: screenOf(stdout, os.Getenv),
+	}
+}
+
+func (a *app) command() *cobra.Command {
+	root := &cobra.Command{
+		Use:   "gjc-index",
+		Short: "List, search and read the sessions of coding agents",
+		Long: `gjc-index lists all sessions of all projects, finds any prompt you ever typed,
+and reads one session, its tree and its model context.
+
+The session files are the truth. The index beside them (index.db) is made from
+them, kept fresh by each command, and can be thrown away at any time.`,
+		Example: `  gjc-index list --limit 20
+  gjc-index search retry timeout
+  gjc-index show 0195c2`,
+		SilenceErrors: true, SilenceUsage: true,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+	}
+	f := root.PersistentFlags()
+	f.StringVar(&a.home, "home", "", "the agent's directory (default: found as the README says)")
+	f.StringVar(&a.sessionDir, "session-dir", "", "a directory of session files instead of a home; answered from the files")
+	f.BoolVar(&a.json, "json", false, "print one JSON object a line")
+	f.BoolVarP(&a.quiet, "quiet", "q", false, "no notes and no progress on stderr")
+	f.BoolVar(&a.noRefresh, "no-refresh", false, "answer from the index as it is")
+	f.Int64Var(&a.maxLine, "max-line", 0, "longest line in bytes that is read (default 256 MiB)")
+	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usageError(err) })
+	root.AddCommand(a.listCommand(), a.searchCommand(), a.showCommand(), a.treeCommand(), a.contextCommand(),
+		a.reindexCommand(), a.statusCommand(), a.verifyCommand(), a.versionCommand())
+	root.InitDefaultHelpCmd()
+	root.InitDefaultCompletionCmd()
+	return root
+}
+
+func (a *app) versionCommand() *cobra.Command {
+	return &cobra.Command{
+		Use: "version", Short: "Print the version", Args: noArgs,
+		RunE: func(*cobra.Command, []string) error {
+			if a.json {
+				return a.printJSON(struct {
+					Version string `json:"version"`
+				}{version})
+			}
+			a.printf("gjc-index %s\n", version)
+			return nil
+		},
+	}
+}
+
+// homeDir finds the home that the flags and the environment name.
+func (a *app) homeDir() (scope.Home, error) {
+	user, _ := os.UserHomeDir() // an error is met below, where the directory is needed
+	return scope.FindHome(a.home, a.env, user, func(dir string) bool {
+		info, err := a.fsys.Lstat(dir)
+		return err == nil && info.Kind == storage.Dir
+	})
+}
+
+// openIndex opens the index of the home, or one made in memory from the
+// directory that --session-dir names, and brings it up to date.
+func (a *app) openIndex(ctx context.Context) (*index.Index, error) {
+	opt := index.Options{Now: a.now, MaxLine: a.maxLine}
+	bar := a.progressBar()
+	opt.Progress = bar.show
+	x, err := a.open(ctx, opt)
+	if err != nil {
+		return nil, err
+	}
+	if !a.noRefresh || a.sessionDir != "" {
+		rep, err := x.Refresh(ctx)
+		bar.done()
+		if err != nil {
+			_ = x.Close()
+			return nil, err
+		}
+		if rep.Busy {
+			a.note("another process is writing the index; changes since then are not shown")
+		}
+	}
+	for _, note := range x.Notes() {
+		a.note("%s", note)
+	}
+	return x, nil
+}
+
+func (a *app) open(ctx context.Context, opt index.Options) (*index.Index, error) {
+	if a.sessionDir != "" {
+		dir, err := a.absolute(a.sessionDir)
+		if err != nil {
+			return nil, err
+		}
+		return index.OpenDir(ctx, a.fsys, dir, opt)
+	}
+	home, err := a.homeDir()
+	if err != nil {
+		return nil, err
+	}
+	return index.Open(ctx, a.fsys, home, opt)
+}
+
+// withIndex opens the index for the time of fn.
+func (a *app) withIndex(ctx context.Context, fn func(x *index.Index) error) (err error) {
+	x, err := a.openIndex(ctx)
+	if err != nil {
+		return err
+	}
+	defer func() {
+		if cerr := x.Close(); err == nil {
+			err = cerr
+		}
+	}()
+	return fn(x)
+}

@@ -1,0 +1,127 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/gajae-code/gjc-index/index"
+	"github.com/gajae-code/gjc-index/jsonl"
+	"github.com/gajae-code/gjc-index/scope"
+	"github.com/gajae-code/gjc-index/session"
+	"github.com/gajae-code/gjc-index/storage"
+)
+
+// The exit statuses. The README has the same table for people.
+const (
+	exitDone        = 0
+	exitError       = 1
+	exitUsage       = 2
+	exitPart        = 3 // done, but lines or files were left out
+	exitMissing     = 4 // no such session, or several
+	exitBusy        = 5
+	exitUnsafe      = 6
+	exitRolledBack  = 7
+	exitUncertain   = 8
+	exitInterrupted = 130
+)
+
+var errUsage = errors.New("usage")
+
+// usageError marks an error as one of usage: nothing was done.
+func usageError(err error) error { return fmt.Errorf("%w%w", silent{errUsage}, err) }
+
+// silent adds what an error is without adding words to it.
+type silent struct{ error }
+
+func (s silent) Error() string { return "" }
+func (s silent) Unwrap() error { return s.error }
+
+func usagef(format string, args ...any) error { return usageError(fmt.Errorf(format, args...)) }
+
+// exitOf says which exit status an error has: one table for all commands.
+func exitOf(ctx context.Context, err error) int {
+	var ambiguous *index.AmbiguousError
+	switch {
+	case err == nil:
+		return exitDone
+	case ctx.Err() != nil, errors.Is(err, context.Canceled):
+		return exitInterrupted
+	case errors.Is(err, errUsage), errors.Is(err, session.ErrBadID):
+		return exitUsage
+	case errors.As(err, &ambiguous), errors.Is(err, fs.ErrNotExist):
+		return exitMissing
+	case errors.Is(err, session.ErrBusy), errors.Is(err, storage.ErrLocked), errors.Is(err, session.ErrProtected):
+		return exitBusy
+	case errors.Is(err, storage.ErrUnsafe), errors.Is(err, scope.ErrBinding), errors.Is(err, scope.ErrNetwork):
+		return exitUnsafe
+	case strings.HasPrefix(err.Error(), "unknown command"):
+		return exitUsage
+	case errors.Is(err, jsonl.ErrTooLarge):
+		return exitPart
+	}
+	return exitError
+}
+
+// finish says what went wrong, if anything did, and gives the exit status.
+func (a *app) finish(ctx context.Context, err error, wantsJSON bool) int {
+	status := exitOf(ctx, err)
+	if status == exitDone && a.leftOut > 0 {
+		return exitPart
+	}
+	if err == nil {
+		return status
+	}
+	text := strings.TrimSpace(err.Error())
+	if status == exitInterrupted {
+		text = "interrupted"
+	}
+	if wantsJSON || a.json {
+		line, _ := json.Marshal(struct {
+			Error string `json:"error"`
+			Exit  int    `json:"exit"`
+		}{text, status})
+		fmt.Fprintf(a.stderr, "%s\n", line)
+		return status
+	}
+	fmt.Fprintf(a.stderr, "gjc-index: %s\n", plain(text))
+	if status == exitUsage {
+		fmt.Fprintln(a.stderr, "See gjc-index help.")
+	}
+	return status
+}
+
+// asksForJSON looks for --json where flags could not be parsed.
+func asksForJSON(args []string) bool {
+	for _, arg := range args {
+		if arg == "--" {
+			return false
+		}
+		if arg == "--json" || arg == "--json=true" {
+			return true
+		}
+	}
+	return false
+}
+
+// noArgs and exactArgs are cobra's, as usage errors.
+func noArgs(cmd *cobra.Command, args []string) error {
+	if len(args) > 0 {
+		return usagef("%s takes no arguments", cmd.Name())
+	}
+	return nil
+}
+
+func oneArg(what string) cobra.PositionalArgs {
+	return func(cmd *cobra.Command, args []string) error {
+		if len(args) != 1 {
+			return usagef("%s takes one argument: %s", cmd.Name(), what)
+		}
+		return nil
+	}
+}

@@ -1,0 +1,79 @@
+package main
+
+import (
+	"fmt"
+
+	"github.com/dustin/go-humanize"
+	"github.com/spf13/cobra"
+
+	"github.com/gajae-code/gjc-index/index"
+	"github.com/gajae-code/gjc-index/session"
+)
+
+func (a *app) reindexCommand() *cobra.Command {
+	var full bool
+	cmd := &cobra.Command{
+		Use:   "reindex",
+		Short: "Bring the index up to date; with --full make it anew",
+		Example: `  gjc-index reindex
+  gjc-index reindex --full --json`,
+		Args: noArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error { return a.reindex(cmd, full) },
+	}
+	cmd.Flags().BoolVar(&full, "full", false, "read every file again")
+	return cmd
+}
+
+// errIndexBusy is a reindex that could not begin.
+var errIndexBusy = fmt.Errorf("another process is writing the index; try again in a moment%w", silent{session.ErrBusy})
+
+type reindexJSON struct {
+	Added   int             `json:"added"`
+	Changed int             `json:"changed"`
+	Removed int             `json:"removed"`
+	Same    int             `json:"same"`
+	Failed  []index.Failure `json:"failed"`
+	Files   int             `json:"files"`
+	Bytes   int64           `json:"bytes"`
+	Seconds float64         `json:"seconds"`
+}
+
+func (a *app) reindex(cmd *cobra.Command, full bool) error {
+	if a.sessionDir != "" {
+		return usagef("--session-dir is answered from the files: there is no index to make")
+	}
+	bar := a.progressBar()
+	x, err := a.open(cmd.Context(), index.Options{Now: a.now, MaxLine: a.maxLine, Progress: bar.show})
+	if err != nil {
+		return err
+	}
+	defer x.Close()
+	work := x.Refresh
+	if full {
+		work = x.Rebuild
+	}
+	rep, err := work(cmd.Context())
+	bar.done()
+	if err != nil {
+		return err
+	}
+	for _, note := range x.Notes() {
+		a.note("%s", note)
+	}
+	if rep.Busy {
+		return errIndexBusy
+	}
+	a.leftOut = len(rep.Failed)
+	if a.json {
+		if rep.Failed == nil {
+			rep.Failed = []index.Failure{}
+		}
+		return a.printJSON(reindexJSON{rep.Added, rep.Changed, rep.Removed, rep.Same, rep.Failed, rep.Files, rep.Bytes, rep.Elapsed.Seconds()})
+	}
+	a.printf("%s: %d added, %d changed, %d removed, %d as they were; read %s in %.2f s\n",
+		count(rep.Files, "file"), rep.Added, rep.Changed, rep.Removed, rep.Same, humanize.Bytes(uint64(rep.Bytes)), rep.Elapsed.Seconds())
+	for _, f := range rep.Failed {
+		a.printf("left out: %s: %s\n", safeText(f.Path), plain(f.Reason))
+	}
+	return nil
+}

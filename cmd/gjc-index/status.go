@@ -1,0 +1,74 @@
+package main
+
+import (
+	"github.com/dustin/go-humanize"
+	"github.com/spf13/cobra"
+
+	"github.com/gajae-code/gjc-index/index"
+)
+
+func (a *app) statusCommand() *cobra.Command {
+	return &cobra.Command{
+		Use: "status", Short: "Say what the index holds and how fresh it is",
+		Example: "  gjc-index status\n  gjc-index status --no-refresh --json",
+		Args:    noArgs,
+		RunE:    func(cmd *cobra.Command, _ []string) error { return a.status(cmd) },
+	}
+}
+
+type statusJSON struct {
+	Home      string   `json:"home"`
+	Index     *string  `json:"index"`
+	Journal   string   `json:"journal"`
+	ReadOnly  bool     `json:"readOnly"`
+	Schema    int64    `json:"schema"`
+	Extract   int      `json:"extract"`
+	Built     *string  `json:"built"`
+	Size      int64    `json:"size"`
+	Files     int      `json:"files"`
+	Sessions  int      `json:"sessions"`
+	Children  int      `json:"children"`
+	Damaged   int      `json:"damaged"`
+	Entries   int64    `json:"entries"`
+	Prompts   int64    `json:"prompts"`
+	Labels    int64    `json:"labels"`
+	Usage     int64    `json:"usage"`
+	FileBytes int64    `json:"fileBytes"`
+	Notes     []string `json:"notes"`
+}
+
+func (a *app) status(cmd *cobra.Command) error {
+	return a.withIndex(cmd.Context(), func(x *index.Index) error {
+		st, err := x.Status(cmd.Context())
+		if err != nil {
+			return err
+		}
+		where := a.sessionDir
+		if where == "" {
+			home, err := a.homeDir()
+			if err != nil {
+				return err
+			}
+			where = home.Dir()
+		}
+		if a.json {
+			notes := append([]string{}, st.Notes...)
+			return a.printJSON(statusJSON{where, orNull(st.Path), st.Journal, st.ReadOnly, st.Schema, st.Extract, jsonTime(st.Built), st.Size,
+				st.Files, st.Sessions, st.Children, st.Damaged, st.Entries, st.Prompts, st.Labels, st.Usage, st.FileBytes, notes})
+		}
+		a.printf("home      %s\n", safeText(where))
+		a.printf("sessions  %s, and %s of subagents; %s damaged or refused\n", humanize.Comma(int64(st.Sessions)), humanize.Comma(int64(st.Children)), humanize.Comma(int64(st.Damaged)))
+		a.printf("holding   %s, %s, %s\n", humanize.Comma(st.Entries)+" entries", count(int(st.Prompts), "prompt"), count(int(st.Labels), "label"))
+		if st.Path == "" {
+			a.printf("index     none: answers come from the files\n")
+			return nil
+		}
+		built := "never built"
+		if !st.Built.IsZero() {
+			built = "built " + ago(a.now(), st.Built)
+		}
+		a.printf("index     %s of %s of files, %s\n", humanize.Bytes(uint64(st.Size)), humanize.Bytes(uint64(st.FileBytes)), built)
+		a.printf("          %s\n", safeText(st.Path))
+		return nil
+	})
+}

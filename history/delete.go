@@ -1,0 +1,161 @@
+package history
+
+import (
+	"context"
+	"crypto/sha256"
+	"database/sql"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/jmoiron/sqlx"
+)
+
+// maxPhraseBytes is the longest prompt whose full-text row is proved right
+// before it is taken out.
+const maxPhraseBytes = 4096
+
+// Delete removes the prompt with this id, and reports whether there was one.
+// Its text is remembered as deleted (by its hash), so that no Import brings it
+// back; other rows of the same text stay.
+func (s *Store) Delete(ctx context.Context, id int64) (bool, error) {
+	var text string
+	err := s.db.GetContext(ctx, &text, `SELECT CAST(prompt AS TEXT) FROM history WHERE id = ?`, id)
+	if errors.Is(err, sql.ErrNoRows) {
+		return false, nil
+	}
+	var n int
+	if err == nil {
+		n, err = s.delete(ctx, text, `SELECT id, prompt FROM history WHERE id = ? AND prompt = ?`, id, text)
+	}
+	if err != nil {
+		return false, fmt.Errorf("delete prompt %d: %w", id, plain(err))
+	}
+	return n > 0, nil
+}
+
+// DeleteText removes every prompt whose text is exactly this one (white space
+// at the ends apart), and gives their number. The text is remembered as deleted
+// even if there was none: it may be known from elsewhere.
+func (s *Store) DeleteText(ctx context.Context, text string) (int, error) {
+	core := storable(Trim(text))
+	n, err := s.delete(ctx, core, `
+		SELECT id, prompt FROM history WHERE instr(prompt, ?) > 0`, core)
+	if err != nil {
+		return 0, fmt.Errorf("delete prompts: %w", plain(err))
+	}
+	return n, nil
+}
+
+// delete removes the rows that query finds and whose trimmed text is that of
+// text, and buries the text.
+func (s *Store) delete(ctx context.Context, text, query string, args ...any) (n int, err error) {
+	if s.readOnly != nil {
+		return 0, s.readOnly
+	}
+	if err := s.db.Migrate(ctx); err != nil { // the table of tombstones
+		return 0, err
+	}
+	core := Trim(text)
+	err = s.db.Write(ctx, func(tx *sqlx.Tx) error {
+		n = 0
+		var rows []struct {
+			ID     int64
+			Prompt string
+		}
+		if err := tx.SelectContext(ctx, &rows, query, args...); err != nil {
+			return err
+		}
+		rebuild := false
+		for _, r := range rows {
+			if Trim(r.Prompt) != core {
+				continue
+			}
+			clean, err := deleteRow(ctx, tx, r.ID, r.Prompt)
+			if err != nil {
+				return err
+			}
+			rebuild = rebuild || !clean
+			n++
+		}
+		if rebuild {
+			if _, err := tx.ExecContext(ctx, rebuildText); err != nil {
+				return err
+			}
+		}
+		hash := sha256.Sum256([]byte(core))
+		_, err := tx.ExecContext(ctx, `
+			INSERT INTO gjc_index_tombstones (hash, deleted_at) VALUES (?, ?)
+			ON CONFLICT (hash) DO UPDATE SET deleted_at = excluded.deleted_at`, hash[:], s.opt.Now().Unix())
+		return err
+	})
+	return n, err
+}
+
+// deleteRow removes a row and its full-text row. FTS5 must be told the very
+// text it indexed: a wrong one, or one that it never had, damages the table. So
+// clean is false, and nothing told, if that is not sure; then only a rebuild
+// takes the words out.
+func deleteRow(ctx context.Context, tx *sqlx.Tx, id int64, text string) (clean bool, err error) {
+	if clean, err = indexedAs(ctx, tx, id, text); err != nil {
+		return false, err
+	}
+	if clean {
+		_, err = tx.ExecContext(ctx, `INSERT INTO history_fts(history_fts, rowid, prompt) VALUES('delete', ?, ?)`, id, text)
+		if err != nil {
+			return false, err
+		}
+	}
+	_, err = tx.ExecContext(ctx, `DELETE FROM history WHERE id = ?`, id)
+	return clean, err
+}
+
+// indexedAs reports whether the full-text table has id with exactly this text:
+// its words are found as one phrase, and it has no more words than those.
+func indexedAs(ctx context.Context, tx *sqlx.Tx, id int64, text string) (bool, error) {
+	var size []byte
+	err := tx.GetContext(ctx, &size, `SELECT sz FROM history_fts_docsize WHERE id = ?`, id)
+	if errors.Is(err, sql.ErrNoRows) || err == nil && (len(text) > maxPhraseBytes || strings.Contains(text, "\x00")) {
+		return false, nil
+	}
+	if err != nil {
+		return false, err
+	}
+	var same bool
+	err = tx.GetContext(ctx, &same, `
+		SELECT ? = x'00' OR EXISTS (
+			SELECT 1 FROM history_fts WHERE history_fts MATCH ? AND rowid = ?)`,
+		size, `"`+strings.ReplaceAll(text, `"`, `""`)+`"`, id)
+	return same, err
+}
+
+// Tombstones are the texts that were deleted on purpose.
+type Tombstones map[[sha256.Size]byte]struct{}
+
+// Has reports whether text was deleted; white space at its ends doesn't matter.
+func (t Tombstones) Has(text string) bool {
+	if len(t) == 0 {
+		return false
+	}
+	_, ok := t[sha256.Sum256([]byte(storable(Trim(text))))]
+	return ok
+}
+
+// Tombstones reads which texts were deleted.
+func (s *Store) Tombstones(ctx context.Context) (Tombstones, error) {
+	var hashes [][]byte
+	at, err := s.db.Version(ctx)
+	if err == nil && at > 0 {
+		err = s.db.SelectContext(ctx, &hashes, `SELECT hash FROM gjc_index_tombstones`)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read deleted prompts: %w", plain(err))
+	}
+	t := make(Tombstones, len(hashes))
+	for _, h := range hashes {
+		if len(h) == sha256.Size {
+			t[[sha256.Size]byte(h)] = struct{}{}
+		}
+	}
+	return t, nil
+}

@@ -1,0 +1,125 @@
+package history
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"iter"
+
+	"github.com/gajae-code/gjc-index/storage"
+)
+
+// Rows streams the rows with an id above sinceID, in the order of their ids. It
+// sees one state of the table; what is added meanwhile is for the next call.
+// An error ends it.
+func (s *Store) Rows(ctx context.Context, sinceID int64) iter.Seq2[Prompt, error] {
+	return func(yield func(Prompt, error) bool) {
+		if !s.have.has("history") {
+			return
+		}
+		for p, err := range s.each(ctx, `SELECT `+columns+` FROM history h WHERE h.id > ? ORDER BY h.id`, sinceID) {
+			if err != nil {
+				yield(Prompt{}, fmt.Errorf("read history: %w", plain(err)))
+				return
+			}
+			if !yield(p, nil) {
+				return
+			}
+		}
+	}
+}
+
+// each streams what query gives. An error comes last.
+func (s *Store) each(ctx context.Context, query string, args ...any) iter.Seq2[Prompt, error] {
+	return func(yield func(Prompt, error) bool) {
+		stmt, err := s.db.Prepared(ctx, query)
+		if err != nil {
+			yield(Prompt{}, err)
+			return
+		}
+		rows, err := stmt.QueryxContext(ctx, args...)
+		if err != nil {
+			yield(Prompt{}, err)
+			return
+		}
+		defer rows.Close()
+		for rows.Next() {
+			p, err := scanPrompt(rows)
+			if !yield(p, err) || err != nil {
+				return
+			}
+		}
+		if err := rows.Err(); err != nil {
+			yield(Prompt{}, err)
+		}
+	}
+}
+
+// Fingerprint says what the table held. Equal fingerprints: the same rows,
+// unless somebody changed a text in place and kept its time, which no program
+// does.
+type Fingerprint struct {
+	MaxID   int64
+	Count   int64
+	TimeSum int64 // of created_at, Unix s
+}
+
+// Fingerprint reads one index through (5 ms for a million rows).
+func (s *Store) Fingerprint(ctx context.Context) (Fingerprint, error) {
+	var f Fingerprint
+	if !s.have.has("history") {
+		return f, nil
+	}
+	stmt, err := s.db.Prepared(ctx, `
+		SELECT coalesce((SELECT max(id) FROM history), 0), count(*), CAST(coalesce(sum(CAST(created_at AS INTEGER)), 0) AS INTEGER)
+		FROM history INDEXED BY idx_history_created_at`)
+	if err == nil {
+		err = stmt.QueryRowxContext(ctx).Scan(&f.MaxID, &f.Count, &f.TimeSum)
+	}
+	if err != nil {
+		return Fingerprint{}, fmt.Errorf("read history: %w", plain(err))
+	}
+	return f, nil
+}
+
+// Stamp says what the database's files looked like. As long as it stays equal,
+// and is older than the clock tick of the file system, nobody wrote to them, so
+// the database need not even be opened. Another stamp need not mean other rows.
+type Stamp struct {
+	Inode, LogInode           uint64
+	Size, ModTime             int64 // bytes, Unix ns
+	LogSize, LogTime          int64 // of the write-ahead log; 0 if there is none
+	ChangeTime, LogChangeTime int64 // Unix ns
+}
+
+// Newest is the latest time of the stamp, in Unix nanoseconds.
+func (t Stamp) Newest() int64 {
+	return max(t.ModTime, t.ChangeTime, t.LogTime, t.LogChangeTime)
+}
+
+// StampOf looks at the files of the history.db at path, without opening them. A
+// missing file has the zero Stamp.
+func StampOf(fsys storage.FS, path string) (Stamp, error) {
+	db, err := lstat(fsys, path)
+	if err != nil {
+		return Stamp{}, err
+	}
+	log, err := lstat(fsys, path+"-wal")
+	if err != nil {
+		return Stamp{}, err
+	}
+	return Stamp{
+		Inode: db.Inode, Size: db.Size, ModTime: db.ModTime, ChangeTime: db.ChangeTime,
+		LogInode: log.Inode, LogSize: log.Size, LogTime: log.ModTime, LogChangeTime: log.ChangeTime,
+	}, nil
+}
+
+// lstat gives the zero Info for a file that is not there.
+func lstat(fsys storage.FS, path string) (storage.Info, error) {
+	info, err := fsys.Lstat(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return storage.Info{}, nil
+	}
+	return info, err
+}
