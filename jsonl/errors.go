@@ -46,3 +46,12 @@ type LineError struct {
 
 // Error gives "line 17: not_json".
 func (e *LineError) Error() string { return fmt.Sprintf("line %d: %s", e.Line, e.Reason) }
+
+// UndefinedItemError is a new record with an array element that is undefined,
+// which JSON can't say. Path is where, such as entry.data.list[3].
+type UndefinedItemError struct{ Path string }
+
+// Error names the element.
+func (e *UndefinedItemError) Error() string {
+	return "session entry contains undefined array item at " + e.Path
+}
