@@ -16,7 +16,7 @@ func TestEvict(t *testing.T) {
 		return `"evictedContent":{"evictedAt":1772366400000,"reason":"compacted_history","compactionEntryId":"00000005","firstKeptEntryId":"00000004","payloads":{` + payloads + `}}`
 	}
 	many := `{` + strings.Repeat(`"a":1,`, 2) + `"l":["` + strings.Repeat(`x","`, 400) + `"]}`
-	manyJSON := parse(t, many).JSON()
+	manyJSON := parseValue(t, many).JSON()
 	manySum := blob.RefOf([]byte(manyJSON)).Hex()
 	lone := strings.Repeat("x", 1100) + `\ud800`
 	loneSum := blob.RefOf([]byte(`"` + lone + `"`)).Hex()
@@ -54,7 +54,7 @@ func TestEvict(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			ctx, blobs := t.Context(), newBlobs()
-			o := parse(t, tt.in).Obj()
+			o := parseValue(t, tt.in).Obj()
 			before := ObjectValue(o).JSON()
 			got, stats, err := Evict(ctx, blobs, o, Eviction{At: 1772366400000, CompactionID: "00000005", FirstKeptID: "00000004"})
 			if err != nil {
@@ -89,7 +89,7 @@ func TestEvict(t *testing.T) {
 
 func TestRehydrateWithoutItsBlob(t *testing.T) {
 	text := strings.Repeat("x", 2000)
-	o := parse(t, `{"type":"message","message":{"content":[{"type":"text","text":"`+text+`"}]}}`).Obj()
+	o := parseValue(t, `{"type":"message","message":{"content":[{"type":"text","text":"`+text+`"}]}}`).Obj()
 	got, _, err := Evict(context.Background(), newBlobs(), o, Eviction{})
 	if err != nil {
 		t.Fatal(err)
