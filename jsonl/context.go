@@ -13,10 +13,10 @@ type Context struct {
 	TTSRRecords      []Value // {name, lastInjectedAt}
 	TTSRMessageCount float64
 
-	MCPTools           []Value
-	HasMCPSelection    bool
-	BuiltinTools       Value // an array; Absent if nothing was ever selected
-	HasBuiltinSelected bool
+	MCPTools            []Value
+	HasMCPSelection     bool
+	BuiltinTools        Value // an array; Absent if nothing was ever selected
+	HasBuiltinSelection bool
 
 	Mode     Value // "none" if none was entered
 	ModeData Value // Absent if the mode has none
@@ -165,7 +165,7 @@ func (c *Context) Value() Value {
 	o.Set("selectedMCPToolNames", ArrayValue(list(c.MCPTools)...))
 	setPresent(o, "selectedDiscoveredBuiltinToolNames", c.BuiltinTools)
 	o.Set("hasPersistedMCPToolSelection", BoolValue(c.HasMCPSelection))
-	o.Set("hasPersistedDiscoveredBuiltinToolSelection", BoolValue(c.HasBuiltinSelected))
+	o.Set("hasPersistedDiscoveredBuiltinToolSelection", BoolValue(c.HasBuiltinSelection))
 	setPresent(o, "mode", c.Mode)
 	setPresent(o, "modeData", c.ModeData)
 	return ObjectValue(o)
