@@ -41,18 +41,16 @@ type sessionRow struct {
 	Prompt    sql.NullString `db:"first_prompt"`
 }
 
+// sessionColumns are those of sessionRow. A child's parent is the session whose
+// own directory it lies in: its name up to the last slash, as a file.
 const sessionColumns = `
 	s.key, c.name AS scope, s.name, s.size, s.mtime_ns, s.state, s.reason, s.id, s.version, s.cwd,
-	CASE WHEN s.child = 1 THEN coalesce(p.id, s.parent) ELSE s.parent END AS parent,
+	CASE s.child WHEN 1 THEN coalesce((
+		SELECT p.id FROM sessions p
+		WHERE p.scope = s.scope AND p.name = rtrim(rtrim(s.name, replace(s.name, '/', '')), '/') || '.jsonl'), s.parent)
+	ELSE s.parent END AS parent,
 	s.child, s.created_ms, s.last_ms, s.messages, s.entries + s.seconds AS entries, s.malformed, s.recovered,
 	s.title, s.title_source, s.first_prompt`
-
-// A child's parent is the session whose own directory it lies in: the name up
-// to the last slash, as a file.
-const sessionTables = `
-	sessions s JOIN scopes c ON c.id = s.scope
-	LEFT JOIN sessions p ON s.child = 1 AND p.scope = s.scope
-		AND p.name = rtrim(rtrim(s.name, replace(s.name, '/', '')), '/') || '.jsonl'`
 
 // activeSQL is the time of last activity in ms; its argument is the latest
 // time that counts.
@@ -123,21 +121,27 @@ func (l *listing) stored(ctx context.Context, db *migrations.DB) ([]Row, int, er
 			return nil, 0, err
 		}
 	}
-	order, orderArgs := l.order()
+	key, keyArgs, direction := l.order()
 	limit := -1
 	if l.filter.Limit > 0 {
 		limit = l.filter.Limit
 	}
-	args = append(append(args, orderArgs...), limit, max(l.filter.Offset, 0))
-	rows, err := l.query(ctx, db, where+` ORDER BY `+order+` LIMIT ? OFFSET ?`, args...)
+	// Only keys are sorted: rows are wide.
+	args = append(append(keyArgs, args...), limit, max(l.filter.Offset, 0))
+	tie := direction + `, scope, name`
+	rows, err := l.query(ctx, db, `
+		(SELECT s.key, `+key+` AS place, c.name AS scope, s.name AS name FROM sessions s JOIN scopes c ON c.id = s.scope
+		 WHERE `+where+` ORDER BY place `+tie+` LIMIT ? OFFSET ?) page
+		CROSS JOIN sessions s ON s.key = page.key`, `ORDER BY page.place `+direction+`, page.scope, page.name`, args...)
 	if l.filter.Limit <= 0 && l.filter.Offset <= 0 {
 		total = len(rows)
 	}
 	return rows, total, err
 }
 
-func (l *listing) query(ctx context.Context, db *migrations.DB, rest string, args ...any) ([]Row, error) {
-	found, err := db.QueryxContext(ctx, `SELECT `+sessionColumns+` FROM `+sessionTables+` WHERE `+rest, args...)
+// query reads the rows of table, which names sessions as s.
+func (l *listing) query(ctx context.Context, db *migrations.DB, table, rest string, args ...any) ([]Row, error) {
+	found, err := db.QueryxContext(ctx, `SELECT `+sessionColumns+` FROM `+table+` JOIN scopes c ON c.id = s.scope `+rest, args...)
 	if err != nil {
 		return nil, err
 	}
@@ -198,26 +202,26 @@ func (l *listing) where(ctx context.Context, db *migrations.DB) (string, []any, 
 	return strings.Join(conds, " AND "), args, nil
 }
 
-// order is the ORDER BY of the filter; equal rows are ordered by path.
-func (l *listing) order() (string, []any) {
-	down, up := " DESC", " ASC"
-	if l.filter.Reverse {
-		down, up = up, down
+// order is what rows are sorted by, its arguments, and the direction; equal
+// rows are ordered by path.
+func (l *listing) order() (key string, args []any, direction string) {
+	direction = "DESC"
+	if l.filter.Reverse != (l.filter.Sort == SortTitle) {
+		direction = "ASC"
 	}
-	const tie = ", c.name, s.name"
 	switch l.filter.Sort {
 	case SortCreated:
-		return "s.created_ms" + down + tie, nil
+		return "s.created_ms", nil, direction
 	case SortModified:
-		return "s.mtime_ns" + down + tie, nil
+		return "s.mtime_ns", nil, direction
 	case SortTitle:
-		return "lower(coalesce(nullif(s.title, ''), s.first_prompt, ''))" + up + tie, nil
+		return "lower(coalesce(nullif(s.title, ''), substr(s.first_prompt, 1, 200), ''))", nil, direction
 	case SortMessages:
-		return "s.messages" + down + tie, nil
+		return "s.messages", nil, direction
 	case SortSize:
-		return "s.size" + down + tie, nil
+		return "s.size", nil, direction
 	}
-	return activeSQL + down + tie, []any{l.latest}
+	return activeSQL, []any{l.latest}, direction
 }
 
 // row makes a Row of what was read; finish adds what costs a look at the disk.

@@ -31,7 +31,7 @@ func (l *listing) merged(ctx context.Context, db *migrations.DB, p *pending) ([]
 				args = append(args, key)
 			}
 		}
-		if rows, err = l.query(ctx, db, where, args...); err != nil {
+		if rows, err = l.query(ctx, db, "sessions s", "WHERE "+where, args...); err != nil {
 			return nil, 0, err
 		}
 	}
