@@ -67,6 +67,9 @@ func (s *Store) delete(ctx context.Context, text, query string, args ...any) (n 
 			return err
 		}
 		rebuild := false
+		if err := makeScale(ctx, tx); err != nil {
+			return err
+		}
 		for _, r := range rows {
 			if Trim(r.Prompt) != core {
 				continue
@@ -77,6 +80,9 @@ func (s *Store) delete(ctx context.Context, text, query string, args ...any) (n 
 			}
 			rebuild = rebuild || !clean
 			n++
+		}
+		if _, err := tx.ExecContext(ctx, `DROP TABLE temp.scale`); err != nil {
+			return err
 		}
 		if rebuild {
 			if _, err := tx.ExecContext(ctx, rebuildText); err != nil {
@@ -110,22 +116,29 @@ func deleteRow(ctx context.Context, tx *sqlx.Tx, id int64, text string) (clean b
 	return clean, err
 }
 
+// makeScale makes a full-text table that is there to count words the way
+// history_fts does.
+func makeScale(ctx context.Context, tx *sqlx.Tx) error {
+	_, err := tx.ExecContext(ctx, `CREATE VIRTUAL TABLE temp.scale USING fts5(prompt, content='')`)
+	return err
+}
+
 // indexedAs reports whether the full-text table has id with exactly this text:
 // its words are found as one phrase, and it has no more words than those.
 func indexedAs(ctx context.Context, tx *sqlx.Tx, id int64, text string) (bool, error) {
-	var size []byte
-	err := tx.GetContext(ctx, &size, `SELECT sz FROM history_fts_docsize WHERE id = ?`, id)
-	if errors.Is(err, sql.ErrNoRows) || err == nil && (len(text) > maxPhraseBytes || strings.Contains(text, "\x00")) {
+	if len(text) > maxPhraseBytes || strings.Contains(text, "\x00") {
 		return false, nil
 	}
-	if err != nil {
+	if _, err := tx.ExecContext(ctx, `INSERT INTO temp.scale (rowid, prompt) VALUES (?, ?)`, id, text); err != nil {
 		return false, err
 	}
 	var same bool
-	err = tx.GetContext(ctx, &same, `
-		SELECT ? = x'00' OR EXISTS (
-			SELECT 1 FROM history_fts WHERE history_fts MATCH ? AND rowid = ?)`,
-		size, `"`+strings.ReplaceAll(text, `"`, `""`)+`"`, id)
+	err := tx.GetContext(ctx, &same, `
+		SELECT EXISTS (
+			SELECT 1 FROM history_fts_docsize d JOIN temp.scale_docsize s ON s.id = d.id AND s.sz = d.sz
+			WHERE d.id = ? AND (d.sz = x'00' OR EXISTS (
+				SELECT 1 FROM history_fts WHERE history_fts MATCH ? AND rowid = ?)))`,
+		id, `"`+strings.ReplaceAll(text, `"`, `""`)+`"`, id)
 	return same, err
 }
 

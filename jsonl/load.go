@@ -7,6 +7,7 @@ import (
 	"hash/maphash"
 	"io"
 	"math"
+	"strings"
 
 	"github.com/gajae-code/gjc-index/storage"
 )
@@ -97,9 +98,10 @@ type loader struct {
 	messages map[string]*Entry   // the last message entry of an id, once it is not the last entry
 	repeats  map[uint64][]*Entry // entries whose id stands more than once, by hash of their bytes
 	seed     maphash.Seed
-	some     bool // there is more than white space
-	patches  bool // the header's version has patches
-	bad      bool // a record before the header that may not be there, or a bad header
+	version  Value // the header's, if it can be none
+	some     bool  // there is more than white space
+	patches  bool  // the header's version has patches
+	bad      bool  // a record before the header that may not be there, or a bad header
 }
 
 func (l *loader) report(r LineReport) {
@@ -156,7 +158,7 @@ func (l *loader) header(rec *Record) bool {
 		l.t.Stored = versionInt(version)
 		return false
 	case kind != Number || version != math.Trunc(version):
-		l.bad = true
+		l.bad, l.version = true, v.Get("version")
 	default:
 		l.t.Stored = versionInt(version)
 	}
@@ -177,11 +179,13 @@ func (l *loader) finish(end ReadEnd) (*Transcript, error) {
 	case t.State == StateOK:
 		return t, nil
 	case t.State == StateNewerVersion:
-		version, _ := t.Header.Version()
-		return t, fmt.Errorf("%w: version %v", ErrTooNew, version)
+		return t, &VersionError{Version: t.Header.obj.Get("version")}
 	case l.some:
 		t.State = StateBadHeader
 		t.Header, t.HeaderLine, t.Stored, t.Leading = nil, 0, 0, nil
+		if l.version.Kind() != Absent {
+			return t, &VersionError{Version: l.version}
+		}
 		return t, fmt.Errorf("%w: no valid header", ErrNotTranscript)
 	}
 	return t, fmt.Errorf("%w: empty", ErrNotTranscript)
@@ -191,4 +195,18 @@ func (l *loader) finish(end ReadEnd) (*Transcript, error) {
 // program may read or write, as opposed to one that can't be read now.
 func IsRefused(err error) bool {
 	return errors.Is(err, ErrNotTranscript) || errors.Is(err, ErrTooNew)
+}
+
+// ParseText gives the records of session text, leniently, as they stand:
+// without a check of the header and without applying patches.
+func ParseText(text string) []*Entry {
+	var k keeper
+	var entries []*Entry
+	for rec, err := range Read(context.Background(), strings.NewReader(text), ReadOptions{}) {
+		if err != nil {
+			return entries // text in memory has no read errors
+		}
+		entries = append(entries, k.entry(&rec))
+	}
+	return entries
 }

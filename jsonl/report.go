@@ -22,6 +22,7 @@ const (
 	TooLong       Reason = "too_long"       // past the limit, skipped unread
 	TruncatedTail Reason = "truncated_tail" // the last line, without a line end
 	Recovered     Reason = "recovered"      // records were taken from a damaged line
+	NotRecord     Reason = "not_record"     // an object of the wrong shape; strict inspection only
 )
 
 // LineReport is one damaged line. It never holds text of the line.

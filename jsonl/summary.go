@@ -24,8 +24,8 @@ type Summary struct {
 	Warnings     []Warning // by line
 }
 
-// Summary gives the facts of a transcript. more are warnings that others
-// found, such as orphans in the tree; they are put in by line.
+// Summary gives the facts of a transcript. more are warnings of its tree
+// (Tree.Warnings); they are put in by line.
 func (t *Transcript) Summary(more ...Warning) Summary {
 	s := Summary{State: t.State, Malformed: t.Malformed, Recovered: t.Recovered}
 	s.Warnings = append(append(s.Warnings, t.Warnings...), more...)

@@ -58,9 +58,18 @@ func (c Candidate) Sum(ctx context.Context, fsys storage.FS) (string, error) {
 	if !unchanged(info, c.Info) {
 		return "", changed(c.Path)
 	}
-	h := sha256.New()
-	if _, err := io.Copy(h, contextReader{ctx, f}); err != nil {
+	sum, err := sumPrefix(ctx, f, info.Size)
+	if err != nil {
 		return "", fmt.Errorf("sum %s: %w", c.Path, err)
+	}
+	return sum, nil
+}
+
+// sumPrefix is the SHA-256 of the first n bytes.
+func sumPrefix(ctx context.Context, f storage.File, n int64) (string, error) {
+	h := sha256.New()
+	if _, err := io.Copy(h, contextReader{ctx, io.NewSectionReader(f, 0, n)}); err != nil {
+		return "", err
 	}
 	return hex.EncodeToString(h.Sum(nil)), nil
 }

@@ -23,6 +23,7 @@ type record struct {
 	provenance                 Provenance
 	canonical                  string
 	dev, ino, mtimeNs, ctimeNs string
+	nlink                      uint64 // only of what is described now
 	size                       int64
 	mtimeMs                    float64
 	sum                        string

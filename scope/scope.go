@@ -26,10 +26,14 @@ type Scope struct {
 	Bound     bool   // the binding was there and right
 }
 
-// Locks, Receipts and Tombstones are the directories of the migration
-// protocol, which both programs follow.
-func (s *Scope) Locks() string      { return filepath.Join(s.Dir, internalName, "locks") }
-func (s *Scope) Receipts() string   { return filepath.Join(s.Dir, internalName, "receipts") }
+// Locks is the directory of the locks of the migration protocol, which both
+// programs follow.
+func (s *Scope) Locks() string { return filepath.Join(s.Dir, internalName, "locks") }
+
+// Receipts is the directory of the receipts of migrated sessions.
+func (s *Scope) Receipts() string { return filepath.Join(s.Dir, internalName, "receipts") }
+
+// Tombstones is the directory of the tombstones of retired sources.
 func (s *Scope) Tombstones() string { return filepath.Join(s.Dir, internalName, "tombstones") }
 
 // Lookup finds the scope of a workspace without creating anything. A scope
@@ -134,7 +138,8 @@ func withoutLinks(path string) string {
 
 // Ensure finds the scope of a workspace and makes what is missing of it, in an
 // order that a crash may cut anywhere: home, sessions directory, scope, binding,
-// the directories of the migration protocol. All of it is there and synced
+// the directories of the migration protocol, the project if it is another
+// directory. All of it is there and synced
 // before a transcript can be. Several processes may do it at once; each gets
 // the same scope. A binding that is ours and right but readable by others is
 // made 0600; a scope directory that is not 0700 is refused.
@@ -173,6 +178,9 @@ func (s *Scope) make(ctx context.Context, fsys storage.FS) error {
 			return err
 		}
 	}
+	if err := storage.HealTwin(fsys, filepath.Join(s.Dir, bindingName)); err != nil {
+		return err
+	}
 	bound, err := readBinding(fsys, s.Dir, s.Identity)
 	if err != nil {
 		return err
@@ -191,6 +199,9 @@ func (s *Scope) make(ctx context.Context, fsys storage.FS) error {
 		if _, err := storage.CheckOwnerOnly(fsys, dir, storage.Dir); err != nil {
 			return refuse(BindingInvalid, dir, "directory of the migration protocol is not owner-only", "Managed write protocol setup failed.", err)
 		}
+	}
+	if err := s.rememberProject(ctx, fsys); err != nil {
+		return err
 	}
 	after, err := fsys.Lstat(s.Dir)
 	if err != nil {

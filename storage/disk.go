@@ -2,7 +2,9 @@ package storage
 
 import (
 	"context"
+	"errors"
 	"io/fs"
+	"os"
 	"path/filepath"
 )
 
@@ -70,6 +72,9 @@ func (d *disk) open(name string, mode openMode) (File, error) {
 	}
 	if err := checkOpened(f, info); err != nil {
 		_ = f.Close()
+		if mode == modeCreate { // made by this call, in a directory whose list it inherits
+			err = errors.Join(err, d.Remove(name))
+		}
 		return nil, err
 	}
 	return f, nil
@@ -85,4 +90,8 @@ func (d *disk) Lock(ctx context.Context, name string, mode LockMode) (Lock, erro
 
 func pathError(op, name string, err error) error {
 	return &fs.PathError{Op: op, Path: name, Err: err}
+}
+
+func linkError(op, oldname, newname string, err error) error {
+	return &os.LinkError{Op: op, Old: oldname, New: newname, Err: err}
 }

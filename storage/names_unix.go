@@ -5,14 +5,9 @@ package storage
 import (
 	"errors"
 	"io/fs"
-	"os"
 
 	"golang.org/x/sys/unix"
 )
-
-func linkError(op, oldname, newname string, err error) error {
-	return &os.LinkError{Op: op, Old: oldname, New: newname, Err: err}
-}
 
 func (d *disk) Mkdir(name string) error {
 	if _, err := retry(func() (int, error) { return 0, unix.Mkdir(name, 0o700) }); err != nil {

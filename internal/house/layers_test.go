@@ -20,7 +20,7 @@ const module = "github.com/gajae-code/gjc-index"
 // prefix. A package that is not here fails the test.
 var layers = map[string][]string{
 	"storage":             {"golang.org/x/sys"},
-	"storage/storagetest": {"storage"},
+	"storage/storagetest": {"storage", "github.com/google/go-cmp/cmp"},
 	"blob":                {"storage"},
 	"jsonl":               {"storage", "blob"},
 	"scope":               {"storage", "jsonl", "golang.org/x/sys"},

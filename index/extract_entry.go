@@ -1,0 +1,313 @@
+package index
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"slices"
+	"unicode/utf8"
+
+	"github.com/gajae-code/gjc-index/jsonl"
+)
+
+// maxFirstPrompt bounds the first prompt that a session's row keeps, in bytes.
+const maxFirstPrompt = 16 << 10
+
+// entry takes a record that is a node of the tree.
+func (x *extractor) entry(rec *jsonl.Record, kind string) error {
+	f, r := rec.Fields, x.r
+	e := entry{
+		seq: r.first + len(r.rows), kind: kind, line: rec.Line, offset: rec.Offset, size: int64(len(rec.Raw)),
+		hasID: f.IDKind == jsonl.String, hasParent: f.ParentKind == jsonl.String,
+		time: timeOf(f.Timestamp), state: carriesState(kind), gap: x.lost, parentSeq: noParent,
+	}
+	if e.hasID {
+		e.id = f.ID.Text()
+		drop, err := x.repeated(&e, rec)
+		if err != nil || drop {
+			return err
+		}
+	}
+	if kind == "message" {
+		e.role = x.roleOf(f)
+		r.messages++
+	}
+	r.entries++
+	r.last = e.time
+	if err := x.link(&e, f); err != nil {
+		return err
+	}
+	x.addRefs(f)
+	switch {
+	case kind == "label" && f.TargetID.Ok():
+		x.label(&e, f)
+	case kind == "message":
+		x.message(e.seq, &e, f)
+	}
+	r.rows = append(r.rows, e)
+	if e.hasID {
+		x.ids[e.id] = e.seq
+		x.arrived(&e)
+	}
+	x.lastID, x.lastRun = e.id, e.run
+	return nil
+}
+
+// roleOf is the role as it is after an upgrade in memory.
+func (x *extractor) roleOf(f *jsonl.Fields) string {
+	role := x.word(f.Role)
+	if x.r.version < 3 && role == "hookMessage" {
+		return "custom"
+	}
+	return role
+}
+
+// repeated reports whether the record repeats the earlier line of its id byte
+// for byte, and keeps count of ids that stand twice.
+func (x *extractor) repeated(e *entry, rec *jsonl.Record) (bool, error) {
+	at, ok := x.ids[e.id]
+	if !ok && x.before != nil {
+		_, _, _, known, err := x.before.byID(e.id)
+		if err != nil {
+			return false, err
+		}
+		if known {
+			return false, errWhole
+		}
+	}
+	if !ok {
+		return false, nil
+	}
+	old := &x.r.rows[at-x.r.first]
+	if old.size == e.size {
+		line := make([]byte, old.size)
+		if _, err := x.file.ReadAt(line, old.offset); err != nil && !errors.Is(err, io.EOF) {
+			return false, err
+		}
+		if bytes.Equal(line, rec.Raw) {
+			return true, nil
+		}
+	}
+	if x.repeats[e.id] == nil {
+		x.repeats[e.id] = []int{at}
+	}
+	x.repeats[e.id] = append(x.repeats[e.id], e.seq)
+	return false, nil
+}
+
+// link finds the entry's parent: the nearest earlier entry of that id, else
+// the first later one.
+func (x *extractor) link(e *entry, f *jsonl.Fields) error {
+	e.run = e.seq
+	if !e.hasParent {
+		return nil
+	}
+	if last := len(x.r.rows) - 1; last >= 0 && f.Parent.Equal(x.lastID) && x.r.rows[last].hasID {
+		e.parent, e.parentSeq, e.run = x.lastID, e.seq-1, x.lastRun
+		return nil
+	}
+	e.parent = f.Parent.Text()
+	if at, ok := x.ids[e.parent]; ok {
+		e.parentSeq = at
+	} else if x.before != nil {
+		at, _, _, ok, err := x.before.byID(e.parent)
+		if err != nil {
+			return err
+		}
+		if ok {
+			e.parentSeq = at
+			if at == e.seq-1 {
+				e.run = x.lastRun
+			}
+			return nil
+		}
+		e.parentSeq = missingParent
+	} else {
+		e.parentSeq = missingParent
+	}
+	if e.parentSeq == missingParent {
+		x.waiting[e.parent] = append(x.waiting[e.parent], e.seq)
+	}
+	if e.parentSeq == e.seq-1 {
+		e.run = x.lastRun
+	}
+	return nil
+}
+
+// arrived links the children that came before e.
+func (x *extractor) arrived(e *entry) {
+	children, ok := x.waiting[e.id]
+	if !ok {
+		return
+	}
+	delete(x.waiting, e.id)
+	for _, seq := range children {
+		switch {
+		case seq == e.seq: // its own parent
+			x.row(seq).parentSeq = noParent
+		case seq < x.r.first:
+			x.r.missing[seq] = e.seq
+		default:
+			x.row(seq).parentSeq = e.seq
+		}
+	}
+}
+
+func (x *extractor) row(seq int) *entry { return &x.r.rows[seq-x.r.first] }
+
+func (x *extractor) label(e *entry, f *jsonl.Fields) {
+	l := labelRow{seq: e.seq, target: f.TargetID.Text(), label: f.Label.Text(), set: f.LabelKind == jsonl.String}
+	for i := range x.r.labels {
+		if x.r.labels[i].target == l.target {
+			x.r.labels[i].overtaken = true
+		}
+	}
+	x.r.labels = append(x.r.labels, l)
+}
+
+// message notes what a message, or the patch that replaces it, says.
+func (x *extractor) message(seq int, e *entry, f *jsonl.Fields) {
+	if f.Usage.Has {
+		x.r.usage[seq] = usageRow{seq: seq, time: e.time, provider: x.word(f.Provider), model: x.word(f.Model),
+			stop: x.word(f.StopReason), use: f.Usage}
+	}
+	if e.role == "user" {
+		x.r.prompts = append(x.r.prompts, promptRow{seq: seq, id: e.id, line: e.line, time: e.time, text: joinTexts(f.Texts)})
+	}
+}
+
+// entryPatch replaces the message of the latest entry that it names.
+func (x *extractor) entryPatch(rec *jsonl.Record) error {
+	f := rec.Fields
+	x.addRefs(f)
+	if x.r.version < 4 || !f.EntryID.Ok() {
+		return nil
+	}
+	v, _, err := jsonl.Parse(rec.Raw)
+	if err != nil || !messagePatch(v) {
+		return nil
+	}
+	id := f.EntryID.Text()
+	seq, ok := x.patched(id)
+	if !ok && x.before != nil {
+		return x.patchEarlier(id, rec)
+	}
+	if !ok {
+		return nil
+	}
+	e := x.row(seq)
+	if e.role == "user" {
+		x.r.prompts = slices.DeleteFunc(x.r.prompts, func(p promptRow) bool { return p.seq == seq })
+	}
+	e.role = x.roleOf(f)
+	delete(x.r.usage, seq)
+	x.message(seq, e, f)
+	if e.role == "user" { // back to its place
+		slices.SortFunc(x.r.prompts, func(a, b promptRow) int { return a.seq - b.seq })
+	}
+	x.notePatch(seq, rec)
+	return nil
+}
+
+func (x *extractor) notePatch(seq int, rec *jsonl.Record) {
+	x.r.patches[seq] = patchRow{seq: seq, line: rec.Line, offset: rec.Offset, size: int64(len(rec.Raw))}
+}
+
+// patched is the latest message of this reading with that id.
+func (x *extractor) patched(id string) (int, bool) {
+	at, ok := x.ids[id]
+	if !ok {
+		return 0, false
+	}
+	if x.row(at).kind == "message" {
+		return at, true
+	}
+	all := x.repeats[id]
+	for i := len(all) - 1; i >= 0; i-- {
+		if x.row(all[i]).kind == "message" {
+			return all[i], true
+		}
+	}
+	return 0, false
+}
+
+// patchEarlier patches an entry that is in the database. What a user typed
+// stands in more than one row: then the file is read whole.
+func (x *extractor) patchEarlier(id string, rec *jsonl.Record) error {
+	seq, kind, role, ok, err := x.before.byID(id)
+	if err != nil || !ok {
+		return err
+	}
+	now := x.roleOf(rec.Fields)
+	if kind != "message" || role == "user" || now == "user" {
+		return errWhole
+	}
+	x.r.rerole[seq] = now
+	delete(x.r.usage, seq)
+	t, err := x.before.timeOf(seq)
+	if err != nil {
+		return err
+	}
+	x.message(seq, &entry{role: now, time: t}, rec.Fields)
+	if _, ok := x.r.usage[seq]; !ok {
+		x.r.dropUse = append(x.r.dropUse, seq)
+	}
+	x.notePatch(seq, rec)
+	return nil
+}
+
+// carriesState reports whether entries of this kind change what the context is
+// beyond their own message.
+func carriesState(kind string) bool {
+	switch kind {
+	case "thinking_level_change", "service_tier_change", "mode_change", "model_change", "compaction",
+		"ttsr_injection", "mcp_tool_selection", "discovered_builtin_tool_selection", "configured_model_chain":
+		return true
+	}
+	return false
+}
+
+// joinTexts is a message's text: its text blocks joined with a blank.
+func joinTexts(texts []jsonl.Lit) string {
+	if len(texts) == 1 {
+		return texts[0].Text()
+	}
+	var b []byte
+	for i, l := range texts {
+		if i > 0 {
+			b = append(b, ' ')
+		}
+		b = l.AppendText(b)
+	}
+	return string(b)
+}
+
+// cutText is s or its beginning, at most max bytes and no broken rune.
+func cutText(s string, max int) string {
+	if len(s) <= max {
+		return s
+	}
+	for max > 0 && !utf8.RuneStart(s[max]) {
+		max--
+	}
+	return s[:max]
+}
+
+// showText is a string of the format as text for people.
+func showText(s string) string {
+	if utf8.ValidString(s) {
+		return s
+	}
+	b := []byte(s)
+	for i := 0; i < len(b); {
+		r, n := utf8.DecodeRune(b[i:])
+		if r == utf8.RuneError && n == 1 {
+			if i+2 < len(b) && b[i] == 0xED {
+				b[i], b[i+1], b[i+2] = 0xEF, 0xBF, 0xBD
+				n = 3
+			}
+		}
+		i += n
+	}
+	return string(b)
+}

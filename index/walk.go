@@ -1,0 +1,193 @@
+package index
+
+import (
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"encoding/binary"
+	"errors"
+	"io/fs"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/gajae-code/gjc-index/storage"
+)
+
+// maxDepth bounds how deep a session's own directory is looked through.
+const maxDepth = 4
+
+// diskFile is a session file as the walk found it.
+type diskFile struct {
+	name    string // under the scope, with slashes
+	info    storage.Info
+	refused string // "" or why it is never read
+}
+
+// child reports whether the file lies in another session's own directory.
+func (f *diskFile) child() bool { return strings.IndexByte(f.name, '/') >= 0 }
+
+// diskScope is a directory under sessions/ and the session files in it.
+type diskScope struct {
+	name  string // "" is sessions/ itself
+	dev   uint64
+	files []diskFile
+}
+
+// walk is what one look at the sessions directory gave. A scope that couldn't
+// be listed is in failed and not in scopes.
+type walk struct {
+	root   string
+	scopes []diskScope
+	failed map[string]string // scope name: reason
+	files  int
+	bytes  int64
+}
+
+func (w *walk) path(scope, name string) string {
+	return filepath.Join(w.root, scope, filepath.FromSlash(name))
+}
+
+// walkSessions lists all session files below root with one stat each. A root
+// that doesn't exist holds none.
+func walkSessions(ctx context.Context, fsys storage.FS, root string) (*walk, error) {
+	w := &walk{root: root, failed: map[string]string{}}
+	top, err := fsys.StatDir(root)
+	if errors.Is(err, fs.ErrNotExist) {
+		return w, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	slices.SortFunc(top, func(a, b storage.DirEntry) int { return cmp.Compare(a.Name, b.Name) })
+	bare := diskScope{}
+	for _, e := range top {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		switch {
+		case strings.HasPrefix(e.Name, "."):
+		case strings.HasSuffix(e.Name, ".jsonl") && e.Info.Kind != storage.Dir:
+			bare.dev = e.Info.Dev
+			bare.files = append(bare.files, sessionFile("", e))
+		case e.Info.Kind == storage.Dir:
+			w.addScope(fsys, e)
+		case e.Info.Kind == storage.Symlink:
+			w.failed[e.Name] = "is a symbolic link"
+		}
+	}
+	if len(bare.files) > 0 {
+		w.scopes = append(w.scopes, bare)
+	}
+	for i := range w.scopes {
+		w.files += len(w.scopes[i].files)
+		for j := range w.scopes[i].files {
+			w.bytes += w.scopes[i].files[j].info.Size
+		}
+	}
+	return w, nil
+}
+
+// addScope lists one scope. A scope that vanished meanwhile holds nothing.
+func (w *walk) addScope(fsys storage.FS, e storage.DirEntry) {
+	s := diskScope{name: e.Name, dev: e.Info.Dev}
+	err := s.add(fsys, filepath.Join(w.root, e.Name), "", 0)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+	case err != nil:
+		w.failed[e.Name] = reasonOf(err)
+	default:
+		w.scopes = append(w.scopes, s)
+	}
+}
+
+// add lists dir, whose path under the scope is prefix, and below it. Only the
+// scope itself must be readable; of a session's own directory that can't be
+// read, nothing is known.
+func (s *diskScope) add(fsys storage.FS, dir, prefix string, depth int) error {
+	list, err := fsys.StatDir(dir)
+	if err != nil {
+		return err
+	}
+	for _, e := range list {
+		switch {
+		case strings.HasPrefix(e.Name, "."):
+		case strings.HasSuffix(e.Name, ".jsonl"):
+			s.files = append(s.files, sessionFile(prefix, e))
+		case e.Info.Kind == storage.Dir && depth < maxDepth:
+			_ = s.add(fsys, filepath.Join(dir, e.Name), prefix+e.Name+"/", depth+1)
+		}
+	}
+	return nil
+}
+
+// sessionFile judges a name by its kind alone: a session file is a plain file
+// of one link.
+func sessionFile(prefix string, e storage.DirEntry) diskFile {
+	f := diskFile{name: prefix + e.Name, info: e.Info}
+	switch {
+	case e.Info.Kind == storage.Symlink:
+		f.refused = "is a symbolic link"
+	case e.Info.Kind == storage.Dir:
+		f.refused = "is a directory"
+	case e.Info.Kind != storage.Regular:
+		f.refused = "is not a regular file"
+	case e.Info.Links > 1:
+		f.refused = "has more than one link"
+	}
+	if f.refused != "" && e.Info.Links <= 1 || e.Info.Kind != storage.Regular {
+		f.info = storage.Info{Kind: e.Info.Kind, Dev: e.Info.Dev, Inode: e.Info.Inode}
+	}
+	return f
+}
+
+// digest is a sum of fingerprints that doesn't depend on their order.
+type digest [4]uint64
+
+// add puts one fingerprint in. The device counts only where it isn't the
+// scope's, so that a remount, which changes all alike, is seen as one.
+func (d *digest) add(name string, info *storage.Info, scopeDev uint64, refused string) {
+	var room [256]byte
+	b := append(room[:0], name...)
+	b = append(b, 0)
+	b = append(b, refused...)
+	b = append(b, 0)
+	for _, n := range [...]uint64{info.Dev - scopeDev, info.Inode, uint64(info.Size), uint64(info.ModTime), uint64(info.ChangeTime)} {
+		b = binary.LittleEndian.AppendUint64(b, n)
+	}
+	sum := sha256.Sum256(b)
+	for i := range d {
+		d[i] += binary.LittleEndian.Uint64(sum[8*i:])
+	}
+}
+
+func (d *digest) bytes() []byte {
+	b := make([]byte, 0, 32)
+	for _, n := range d {
+		b = binary.LittleEndian.AppendUint64(b, n)
+	}
+	return b
+}
+
+func (s *diskScope) digest() []byte {
+	var d digest
+	for i := range s.files {
+		f := &s.files[i]
+		d.add(f.name, &f.info, s.dev, f.refused)
+	}
+	return d.bytes()
+}
+
+// reasonOf is an error in words that name no path twice and none of the file's
+// text.
+func reasonOf(err error) string {
+	var pe *fs.PathError
+	var ue *storage.UnsafeError
+	switch {
+	case errors.As(err, &ue):
+		return ue.Reason
+	case errors.As(err, &pe):
+		return pe.Op + ": " + pe.Err.Error()
+	}
+	return err.Error()
+}

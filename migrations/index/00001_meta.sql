@@ -1,5 +1,0 @@
--- +goose Up
-CREATE TABLE meta (
-	name  TEXT PRIMARY KEY,
-	value TEXT NOT NULL
-) STRICT, WITHOUT ROWID;
