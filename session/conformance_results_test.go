@@ -183,8 +183,12 @@ func expandObject(v jsonl.Value) jsonl.Value {
 	case v.Obj().Has("$bytesB64"):
 		o := v.Get("$bytesB64")
 		data := make([]byte, int(o.Get("n").Num()))
+		step := 1
+		if v := o.Get("step"); v.Is(jsonl.Number) {
+			step = int(v.Num())
+		}
 		for i := range data {
-			data[i] = byte(int(o.Get("start").Num()) + i*int(o.Get("step").Num()))
+			data[i] = byte(int(o.Get("start").Num()) + i*step)
 		}
 		return text(base64.StdEncoding.EncodeToString(data))
 	case v.Obj().Has("$fromCodeUnits"):
