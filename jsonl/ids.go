@@ -1,23 +1,24 @@
 package jsonl
 
-import "strconv"
-
 // EventID is the number that every entry written by this program carries as
 // event_id: 16 lower-case hexadecimal digits, unique in a home.
 type EventID uint64
 
 // ParseEventID reads exactly 16 lower-case hexadecimal digits.
-func ParseEventID(s string) (EventID, bool) {
+func ParseEventID(s string) (EventID, bool) { return parseEventID(s) }
+
+func parseEventID[T string | []byte](s T) (id EventID, ok bool) {
 	if len(s) != 16 {
 		return 0, false
 	}
 	for i := 0; i < len(s); i++ {
-		if c := s[i]; (c < '0' || c > '9') && (c < 'a' || c > 'f') {
+		d, ok := hexDigit(s[i])
+		if !ok || (s[i] >= 'A' && s[i] <= 'F') {
 			return 0, false
 		}
+		id = id<<4 | EventID(d)
 	}
-	n, err := strconv.ParseUint(s, 16, 64)
-	return EventID(n), err == nil
+	return id, true
 }
 
 // String is the id as 16 lower-case hexadecimal digits.

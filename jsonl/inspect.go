@@ -36,10 +36,10 @@ type Inspection struct {
 	SessionID  string
 	Info       storage.Info
 	SHA256     string      // of the file's bytes, lower-case hexadecimal
-	Transcript *Transcript // upgraded; nil unless Openable
+	Transcript *Transcript // upgraded; nil unless Openable or OnlyTail
 	Warnings   []Warning   // records of unknown types, which the original refuses
 	Cause      error       // why it is not Openable: *LineError for a line; nil otherwise
-	OnlyTail   bool        // Malformed, and nothing but its last line is at fault
+	OnlyTail   bool        // Malformed, but without its last line it would be Openable; Transcript and SessionID are of the rest
 }
 
 // Inspect reads the session file at path and judges it as strictly as the
@@ -57,8 +57,13 @@ func Inspect(ctx context.Context, fsys storage.FS, path string, opt LoadOptions)
 	if err := f.Close(); err != nil && in.Verdict.Openable() {
 		return Inspection{Verdict: ReadFailed, Cause: err}
 	}
+	if now, err := fsys.Lstat(path); in.Verdict.Openable() && (err != nil || !now.SameFile(in.Info)) {
+		return Inspection{Verdict: Unstable, Info: in.Info, Cause: errUnstable}
+	}
 	return in
 }
+
+var errUnstable = errors.New("file changed while it was read")
 
 func inspectFile(ctx context.Context, f storage.File, opt LoadOptions) Inspection {
 	before, err := f.Stat()
@@ -77,7 +82,7 @@ func inspectFile(ctx context.Context, f storage.File, opt LoadOptions) Inspectio
 		return Inspection{Verdict: ReadFailed, Cause: err}
 	}
 	if before != after || int64(len(data)) != after.Size {
-		return Inspection{Verdict: Unstable, Info: after, Cause: errors.New("file changed while it was read")}
+		return Inspection{Verdict: Unstable, Info: after, Cause: errUnstable}
 	}
 	in := InspectBytes(ctx, data, opt)
 	in.Info = after
@@ -87,8 +92,27 @@ func inspectFile(ctx context.Context, f storage.File, opt LoadOptions) Inspectio
 // InspectBytes is Inspect for the bytes of a file.
 func InspectBytes(ctx context.Context, data []byte, opt LoadOptions) Inspection {
 	sum := sha256.Sum256(data)
-	in := Inspection{Verdict: Malformed, SHA256: hex.EncodeToString(sum[:])}
-	if in.OnlyTail, in.Cause = strictLines(data); in.Cause != nil {
+	in := inspect(ctx, data, opt)
+	in.SHA256 = hex.EncodeToString(sum[:])
+	var fault *LineError
+	if !errors.As(in.Cause, &fault) {
+		return in
+	}
+	// A crash leaves a torn last line; the session before it is what the user wants.
+	text := bytes.TrimRight(data, "\r\n")
+	start := bytes.LastIndexByte(text, '\n') + 1
+	if fault.Line != bytes.Count(text, []byte("\n"))+1 {
+		return in
+	}
+	if rest := inspect(ctx, data[:start], opt); rest.Verdict.Openable() {
+		in.OnlyTail, in.Transcript, in.SessionID = true, rest.Transcript, rest.SessionID
+	}
+	return in
+}
+
+func inspect(ctx context.Context, data []byte, opt LoadOptions) Inspection {
+	in := Inspection{Verdict: Malformed}
+	if in.Cause = strictLines(data); in.Cause != nil {
 		return in
 	}
 	t, err := ParseTranscript(ctx, bytes.NewReader(data), opt)
@@ -110,8 +134,7 @@ func InspectBytes(ctx context.Context, data []byte, opt LoadOptions) Inspection 
 }
 
 // strictLines wants valid UTF-8 whose every line is empty or one JSON value.
-// onlyTail says that nothing but the last line is at fault.
-func strictLines(data []byte) (onlyTail bool, err error) {
+func strictLines(data []byte) error {
 	data = bytes.TrimPrefix(data, []byte("\xef\xbb\xbf"))
 	var f Fields
 	for line := 1; len(data) > 0; line++ {
@@ -124,10 +147,10 @@ func strictLines(data []byte) (onlyTail bool, err error) {
 			continue
 		}
 		if _, err := parseWhole(text); err != nil || !utf8.Valid(text) {
-			return len(data) == 0, &LineError{Line: line, Reason: NotJSON}
+			return &LineError{Line: line, Reason: NotJSON}
 		}
 	}
-	return false, nil
+	return nil
 }
 
 // verdict tells a finished turn from one that waits for an answer.

@@ -73,8 +73,6 @@ func (k *keeper) entry(rec *Record) *Entry {
 	if e.kind == "message" {
 		e.role = k.name(f.Role)
 	}
-	if f.EventID.Ok() {
-		e.event, e.hasEvent = ParseEventID(f.EventID.WTF8())
-	}
+	e.event, e.hasEvent = parseEventID(f.EventID.Raw()) // with escapes it is none of ours
 	return e
 }

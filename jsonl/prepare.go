@@ -28,14 +28,26 @@ type BlobGetter interface {
 // v itself isn't changed: what differs is copied, the rest shared. With nil
 // blobs nothing is taken out. Source: behaviour part 12, decision 6.
 func Prepare(ctx context.Context, blobs BlobPutter, v Value) (prepared Value, changed bool, err error) {
-	return preparer{blobs}.value(ctx, v, "")
+	prepared, how, err := preparer{blobs}.value(ctx, v, "")
+	return prepared, how != same, err
 }
 
 type preparer struct{ blobs BlobPutter }
 
+// change says how a prepared value differs from the given one. A placeholder
+// that became its reference again is no change of what the file says, so no
+// line count follows it.
+type change uint8
+
+const (
+	same change = iota
+	restored
+	altered
+)
+
 // value prepares v, which stands under key; elements of an array stand under
 // the array's key.
-func (p preparer) value(ctx context.Context, v Value, key string) (Value, bool, error) {
+func (p preparer) value(ctx context.Context, v Value, key string) (Value, change, error) {
 	switch v.kind {
 	case String:
 		return p.text(ctx, v, key, key == "image_url")
@@ -44,96 +56,103 @@ func (p preparer) value(ctx context.Context, v Value, key string) (Value, bool, 
 	case Object:
 		return p.object(ctx, v, key)
 	}
-	return v, false, nil
+	return v, same, nil
 }
 
-func (p preparer) text(ctx context.Context, v Value, key string, isURL bool) (Value, bool, error) {
+func (p preparer) text(ctx context.Context, v Value, key string, isURL bool) (Value, change, error) {
 	if isURL && isImageURL(v.str) && p.blobs != nil {
 		ref, err := p.blobs.Put(ctx, []byte(v.str))
 		if err != nil {
-			return v, false, fmt.Errorf("store image: %w", err)
+			return v, same, fmt.Errorf("store image: %w", err)
 		}
-		return StringValue(ref.String()), true, nil
+		return StringValue(ref.String()), altered, nil
 	}
 	if isURL || key == "data" {
 		if ref, ok := missingRef(v.str); ok {
-			return StringValue(ref), true, nil
+			return StringValue(ref), restored, nil
 		}
 	}
 	text, cut := truncateText(v.str, key)
 	if !cut {
-		return v, false, nil
+		return v, same, nil
 	}
-	return StringValue(text), true, nil
+	return StringValue(text), altered, nil
 }
 
-func (p preparer) array(ctx context.Context, v Value, key string) (Value, bool, error) {
+func (p preparer) array(ctx context.Context, v Value, key string) (Value, change, error) {
 	var out []Value
+	how := same
 	for i, item := range v.Items() {
-		prepared, changed, err := p.element(ctx, item, key)
+		prepared, did, err := p.element(ctx, item, key)
 		if err != nil {
-			return v, false, err
+			return v, same, err
 		}
-		if !changed {
+		if did == same {
 			continue
 		}
 		if out == nil {
 			out = append(out, v.Items()...)
 		}
 		out[i] = prepared
+		how = max(how, did)
 	}
 	if out == nil {
-		return v, false, nil
+		return v, same, nil
 	}
-	return ArrayValue(out...), true, nil
+	return ArrayValue(out...), how, nil
 }
 
-func (p preparer) element(ctx context.Context, item Value, key string) (Value, bool, error) {
+func (p preparer) element(ctx context.Context, item Value, key string) (Value, change, error) {
 	if key == "content" && p.blobs != nil {
 		if data, ok := imageBytes(item); ok {
 			ref, err := p.blobs.Put(ctx, data)
 			if err != nil {
-				return item, false, fmt.Errorf("store image: %w", err)
+				return item, same, fmt.Errorf("store image: %w", err)
 			}
 			o := item.obj.Clone()
 			o.Set("data", StringValue(ref.String()))
-			return ObjectValue(o), true, nil
+			return ObjectValue(o), altered, nil
 		}
 	}
 	return p.value(ctx, item, key)
 }
 
-func (p preparer) object(ctx context.Context, v Value, key string) (Value, bool, error) {
+func (p preparer) object(ctx context.Context, v Value, key string) (Value, change, error) {
 	var out *Obj
-	change := func() *Obj {
+	how := same
+	for _, m := range v.obj.Members() {
+		var prepared Value
+		var did change
+		var err error
+		switch {
+		case isTransient(m.Key):
+			did = altered
+		case m.Value.kind == String && m.Key == "url" && key == "image_url":
+			prepared, did, err = p.text(ctx, m.Value, m.Key, true)
+		default:
+			prepared, did, err = p.value(ctx, m.Value, m.Key)
+		}
+		if err != nil {
+			return v, same, err
+		}
+		if did == same {
+			continue
+		}
 		if out == nil {
 			out = v.obj.Clone()
 		}
-		return out
-	}
-	for _, m := range v.obj.Members() {
 		if isTransient(m.Key) {
-			change().Delete(m.Key)
-			continue
-		}
-		var prepared Value
-		var changed bool
-		var err error
-		if m.Value.kind == String && m.Key == "url" && key == "image_url" {
-			prepared, changed, err = p.text(ctx, m.Value, m.Key, true)
+			out.Delete(m.Key)
 		} else {
-			prepared, changed, err = p.value(ctx, m.Value, m.Key)
+			out.Set(m.Key, prepared)
 		}
-		if err != nil {
-			return v, false, err
-		}
-		if changed {
-			change().Set(m.Key, prepared)
-		}
+		how = max(how, did)
 	}
 	if out == nil {
-		return v, false, nil
+		return v, same, nil
 	}
-	recountLines(out)
-	return ObjectValue(out), true, nil
+	if how == altered {
+		recountLines(out)
+	}
+	return ObjectValue(out), how, nil
 }

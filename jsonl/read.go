@@ -10,6 +10,7 @@ import (
 // Record is one object of a transcript as Read finds it.
 type Record struct {
 	Line        int     // 1-based physical line where the value begins
+	EndLine     int     // and where it ends; with Terminated the line at End is the next one
 	Offset, End int64   // original bytes: where the value begins; just after its line end, or the file's end
 	Raw         []byte  // the value's bytes as UTF-8; valid until the next record
 	Fields      *Fields // filled; valid until the next record
@@ -49,9 +50,14 @@ type ReadEnd struct {
 func Read(ctx context.Context, r io.Reader, opt ReadOptions) iter.Seq2[Record, error] {
 	return func(yield func(Record, error) bool) {
 		rd := newReader(ctx, r, opt)
-		for rd.next(yield) {
+		stopped := false
+		take := func(rec Record, err error) bool {
+			stopped = !yield(rec, err)
+			return !stopped
 		}
-		if rd.err != nil {
+		for rd.next(take) {
+		}
+		if rd.err != nil && !stopped {
 			yield(Record{}, rd.err)
 		}
 	}
@@ -117,7 +123,7 @@ func (r *reader) next(yield func(Record, error) bool) bool {
 func (r *reader) one(yield func(Record, error) bool, n int, ended bool) bool {
 	raw := bytes.TrimRight(r.rest()[:n], " \t\r")
 	rec := Record{
-		Line: r.line, Offset: r.origin, Raw: raw, Fields: &r.fields, Terminated: ended,
+		Line: r.line, EndLine: r.line, Offset: r.origin, Raw: raw, Fields: &r.fields, Terminated: ended,
 	}
 	r.pass(n, ended, 1)
 	rec.End = r.origin
@@ -158,7 +164,7 @@ func (r *reader) slow(yield func(Record, error) bool, n int, ended bool, first i
 	if !ok {
 		r.recover(r.rest()[:n], first)
 		r.reportFailed(n, ended, first)
-		return r.yieldFound(yield, n, ended, 1, true)
+		return r.yieldFound(yield, group{lineEnd: n, ended: ended, lines: 1, damaged: true})
 	}
 	lines := last - r.line + 1
 	lineEnd := n
@@ -174,8 +180,9 @@ func (r *reader) slow(yield func(Record, error) bool, n int, ended bool, first i
 		r.found = append(r.found, extent{first, to})
 	}
 	r.recover(r.rest()[:lineEnd], to)
-	damaged := r.reportRest(to, lineEnd, last, object)
-	return r.yieldFound(yield, lineEnd, ended, lines, damaged)
+	g := group{lineEnd: lineEnd, ended: ended, lines: lines, own: object}
+	g.damaged = r.reportRest(to, last, g)
+	return r.yieldFound(yield, g)
 }
 
 // reportFailed reports a line whose value failed.
@@ -197,39 +204,53 @@ func (r *reader) reportFailed(n int, ended bool, first int) {
 // reportRest reports what is odd about a value that ended at byte to of the
 // window, on line last, and about the rest of that line: text that holds no
 // record is ignored, as the original does, but NULs are damage.
-func (r *reader) reportRest(to, lineEnd, last int, object bool) (damaged bool) {
-	rest := r.rest()[to:lineEnd]
-	if !object && (len(r.found) == 0 || last > r.line) {
+func (r *reader) reportRest(to, last int, g group) (damaged bool) {
+	rest := r.rest()[to:g.lineEnd]
+	if !g.own && (len(r.found) == 0 || last > r.line) {
 		reason := NotJSON
-		if len(bytes.Trim(rest, " \t\r")) == 0 || last > r.line {
+		switch {
+		case len(bytes.Trim(rest, " \t\r")) == 0 || last > r.line:
 			reason = NotObject
+		case !g.ended:
+			reason = TruncatedTail
 		}
 		r.report(LineReport{Line: r.line, Reason: reason})
 	}
-	damaged = len(r.found) > 1 || (!object && len(r.found) > 0) || (object && bytes.IndexByte(rest, 0) >= 0)
+	damaged = len(r.found) > 1 || (!g.own && len(r.found) > 0) || (g.own && bytes.IndexByte(rest, 0) >= 0)
 	if damaged {
 		r.report(LineReport{Line: last, Reason: Recovered, Recovered: len(r.found)})
 	}
 	return damaged
 }
 
-// yieldFound yields the values found on the lines up to byte lineEnd of the
-// window and goes past them.
-func (r *reader) yieldFound(yield func(Record, error) bool, lineEnd int, ended bool, lines int, damaged bool) bool {
-	text, line := r.rest(), r.line
-	starts := make([]int64, len(r.found))
-	ends := make([]int64, len(r.found))
+// group is one or more physical lines whose values r.found holds.
+type group struct {
+	lineEnd int  // in the window
+	ended   bool // a line end follows
+	lines   int
+	own     bool // the first value found is the one that begins the first line
+	damaged bool
+}
+
+// yieldFound yields the values found on the lines of a group and goes past them.
+func (r *reader) yieldFound(yield func(Record, error) bool, g group) bool {
+	text, first := r.rest(), r.line
+	places := make([][2]int64, len(r.found))
 	for i, x := range r.found {
-		starts[i], ends[i] = r.offset(x.from), r.offset(x.to)
+		places[i] = [2]int64{r.offset(x.from), r.offset(x.to)}
 	}
-	r.pass(lineEnd, ended, lines)
+	r.pass(g.lineEnd, g.ended, g.lines)
 	for i, x := range r.found {
-		rec := Record{Line: line, Offset: starts[i], End: ends[i], Raw: text[x.from:x.to], Fields: &r.fields, Recovered: damaged}
-		if i > 0 {
-			rec.Line = line + lines - 1
+		last := first + g.lines - 1
+		rec := Record{
+			Line: last, EndLine: last, Offset: places[i][0], End: places[i][1],
+			Raw: text[x.from:x.to], Fields: &r.fields, Recovered: g.damaged,
+		}
+		if i == 0 && g.own {
+			rec.Line = first
 		}
 		if i == len(r.found)-1 {
-			rec.End, rec.Terminated = r.origin, ended
+			rec.End, rec.Terminated = r.origin, g.ended
 		}
 		r.fields.read(rec.Raw)
 		if !yield(rec, nil) {

@@ -16,11 +16,18 @@ type Tree struct {
 	up      []int32            // union-find over the edges; made at the first later parent
 
 	symbols   map[string]int32 // a number for each id that is borne or named
+	newest    symbol           // the one asked for last: an entry mostly names the one before
 	last      []int32          // by symbol: the last entry that bears it, -1 if none does
 	named     []chain          // by symbol: the entries that name it as their parent
 	nextNamed []int32          // by position: the next entry that names the same parent
 
 	labels labelMap
+}
+
+// symbol is an id and its number.
+type symbol struct {
+	id  string
+	num int32
 }
 
 // chain is a list of positions kept in Tree.nextNamed.
@@ -59,12 +66,12 @@ func (t *Tree) Append(e *Entry) {
 		t.up = append(t.up, at)
 	}
 	if parent, kind := e.Parent(); kind == String && parent != "" {
-		sym := t.symbol(parent)
+		sym := t.number(parent)
 		t.name(at, sym)
 		t.parent[at] = t.last[sym]
 	}
 	if id, ok := e.ID(); ok && id != "" {
-		t.bear(at, t.symbol(id))
+		t.bear(at, t.number(id))
 	}
 	if t.up != nil {
 		t.join(at)
@@ -74,12 +81,18 @@ func (t *Tree) Append(e *Entry) {
 	}
 }
 
-// symbol is the number of an id.
-func (t *Tree) symbol(id string) int32 {
-	if s, ok := t.symbols[id]; ok {
+// number is the symbol of an id that is not empty.
+func (t *Tree) number(id string) int32 {
+	if t.newest.id == id {
+		return t.newest.num
+	}
+	s, ok := t.symbols[id]
+	if ok {
+		t.newest = symbol{id, s}
 		return s
 	}
-	s := int32(len(t.last))
+	s = int32(len(t.last))
+	t.newest = symbol{id, s}
 	t.symbols[id] = s
 	t.last = append(t.last, none)
 	t.named = append(t.named, chain{none, none})

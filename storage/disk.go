@@ -2,6 +2,7 @@ package storage
 
 import (
 	"context"
+	"errors"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -71,6 +72,9 @@ func (d *disk) open(name string, mode openMode) (File, error) {
 	}
 	if err := checkOpened(f, info); err != nil {
 		_ = f.Close()
+		if mode == modeCreate { // made by this call, in a directory whose list it inherits
+			err = errors.Join(err, d.Remove(name))
+		}
 		return nil, err
 	}
 	return f, nil

@@ -91,35 +91,3 @@ func TestOpenRefusesWhatIsNoFile(t *testing.T) {
 		t.Errorf("Open(none) = %v, want ErrNotExist", err)
 	}
 }
-
-// BenchmarkStatDir compares one walk of 10,000 files with a bare lstat loop.
-func BenchmarkStatDir(b *testing.B) {
-	dir := b.TempDir()
-	var names []string
-	for i := range 10_000 {
-		name := filepath.Join(dir, fmt.Sprintf("2026-01-02T03-04-05-678Z_%016x.jsonl", i))
-		if err := os.WriteFile(name, nil, 0o600); err != nil {
-			b.Fatal(err)
-		}
-		names = append(names, name)
-	}
-	d := storage.Disk(storage.Policy{})
-	b.Run("StatDir", func(b *testing.B) {
-		b.ReportAllocs()
-		for b.Loop() {
-			if list, err := d.StatDir(dir); err != nil || len(list) != len(names) {
-				b.Fatal(len(list), err)
-			}
-		}
-	})
-	b.Run("lstat", func(b *testing.B) {
-		b.ReportAllocs()
-		for b.Loop() {
-			for _, name := range names {
-				if _, err := os.Lstat(name); err != nil {
-					b.Fatal(err)
-				}
-			}
-		}
-	})
-}

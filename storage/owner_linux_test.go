@@ -74,26 +74,32 @@ func TestOwnerOnlyRefusesEachAttack(t *testing.T) {
 			if err := tt.attack(t, name); err != nil {
 				t.Fatal(err)
 			}
-			_, err := d.CheckOwner(name, tt.kind)
-			wantReason(t, "CheckOwner", err, name, tt.reason)
-			if tt.kind == Dir {
-				_, err = d.StatDir(name)
-				wantReason(t, "StatDir", err, name, tt.reason)
-				return
-			}
-			for op, open := range map[string]func(string) (File, error){"Open": d.Open, "Edit": d.Edit, "Append": d.Append} {
-				f, err := open(name)
-				wantReason(t, op, err, name, tt.reason)
-				if err == nil {
-					_ = f.Close()
-				}
-			}
-			l, err := d.TryLock(name, Exclusive)
-			wantReason(t, "TryLock", err, name, tt.reason)
-			if err == nil {
-				_ = l.Unlock()
-			}
+			wantEachRefused(t, d, name, tt.kind, tt.reason)
 		})
+	}
+}
+
+// wantEachRefused asks each operation that checks the owner for its reason.
+func wantEachRefused(t *testing.T, d *disk, name string, kind Kind, reason string) {
+	t.Helper()
+	_, err := d.CheckOwner(name, kind)
+	wantReason(t, "CheckOwner", err, name, reason)
+	if kind == Dir {
+		_, err = d.StatDir(name)
+		wantReason(t, "StatDir", err, name, reason)
+		return
+	}
+	for op, open := range map[string]func(string) (File, error){"Open": d.Open, "Edit": d.Edit, "Append": d.Append} {
+		f, err := open(name)
+		wantReason(t, op, err, name, reason)
+		if err == nil {
+			_ = f.Close()
+		}
+	}
+	l, err := d.TryLock(name, Exclusive)
+	wantReason(t, "TryLock", err, name, reason)
+	if err == nil {
+		_ = l.Unlock()
 	}
 }
 
@@ -127,6 +133,21 @@ func setACL(attr string) func(t *testing.T, name string) error {
 			t.Skip("file system without access control lists")
 		}
 		return err
+	}
+}
+
+func TestOwnerOnlyCreateLeavesNothingWhereAListIsInherited(t *testing.T) {
+	dir := t.TempDir()
+	if err := setACL(aclDefault)(t, dir); err != nil {
+		t.Fatal(err)
+	}
+	d := &disk{policy: Policy{OwnerOnly: true}}
+	name := filepath.Join(dir, "f")
+	if _, err := d.Create(name); !errors.Is(err, ErrUnsafe) {
+		t.Errorf("Create = %v, want ErrUnsafe", err)
+	}
+	if _, err := d.Lstat(name); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("Lstat = %v, want ErrNotExist", err)
 	}
 }
 

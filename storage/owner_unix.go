@@ -45,6 +45,11 @@ func (d *disk) CheckOwner(name string, kind Kind) (Info, error) {
 	if err != nil {
 		return Info{}, err
 	}
+	if d.policy.OwnerOnly && kind == Regular && before.Links == 2 && HealTwin(d, name) == nil {
+		if before, err = d.Lstat(name); err != nil {
+			return Info{}, err
+		}
+	}
 	if before.Kind != kind { // nothing that isn't a file is ever opened as one
 		return Info{}, checkInfo(name, before, kind, before.UID)
 	}

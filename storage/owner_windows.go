@@ -42,6 +42,13 @@ func (d *disk) CheckOwner(name string, kind Kind) (Info, error) {
 	if kind != Regular && kind != Dir {
 		return Info{}, fmt.Errorf("check owner of %s: only files and directories can be owner-only", name)
 	}
+	before, err := lstat(name)
+	if err != nil {
+		return Info{}, err
+	}
+	if d.policy.OwnerOnly && before.Kind == Regular && before.Links == 2 {
+		_ = HealTwin(d, name) // if it can't be, the links are refused below
+	}
 	h, err := createFile(name, windows.FILE_READ_ATTRIBUTES|windows.READ_CONTROL, windows.OPEN_EXISTING, openFlags, nil)
 	if err != nil {
 		return Info{}, pathError("check owner", name, err)

@@ -240,7 +240,8 @@ func renameByLink(fsys FS, oldname, newname string) error {
 	if err := fsys.Link(oldname, newname); err != nil {
 		return err
 	}
-	if err := fsys.Remove(oldname); err != nil {
+	// Another process may have healed what it took for a leftover twin.
+	if err := fsys.Remove(oldname); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return errors.Join(err, fsys.Remove(newname))
 	}
 	return nil

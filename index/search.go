@@ -1,0 +1,195 @@
+package index
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/jmoiron/sqlx"
+)
+
+// SearchPrompts finds what was typed: the texts that hold every term of q,
+// within f, the newest first, equal texts once, at most limit of them (0: all).
+// An empty q gives the newest. dir is the sessions directory, for the hits'
+// paths. No query is an error. Source of the rule: DESIGN, "Search rule".
+func SearchPrompts(ctx context.Context, db *sqlx.DB, dir string, q Query, f SearchFilter, limit int) ([]Hit, error) {
+	s := newPromptSearch(db, q, f, limit)
+	if err := s.run(ctx); err != nil {
+		return nil, fmt.Errorf("search prompts: %w", err)
+	}
+	hits, err := s.hits(ctx, dir)
+	if err != nil {
+		return nil, fmt.Errorf("read prompts found: %w", err)
+	}
+	return hits, nil
+}
+
+// promptSearch is one search. It goes through the prompts from the newest to
+// the oldest: first those kept folded in few rows, then the others in the way
+// that costs least, as far as the first ones let guess.
+type promptSearch struct {
+	db    *sqlx.DB
+	query Query
+	page  *page
+
+	low, high int64 // rowids to look at: [low, high)
+	narrow    bool  // the filter names directories or sessions
+	where     string
+	args      []any
+	room      []byte // to fold in
+}
+
+func newPromptSearch(db *sqlx.DB, q Query, f SearchFilter, limit int) *promptSearch {
+	s := &promptSearch{db: db, query: q, page: newPage(limit), narrow: f.Cwds != nil || f.SessionID != ""}
+	s.where, s.args = f.where()
+	low, high, where, args := f.span()
+	s.low, s.high = low, high
+	s.where += where
+	s.args = append(s.args, args...)
+	return s
+}
+
+func (s *promptSearch) run(ctx context.Context) error {
+	if s.query.Empty() {
+		return s.walk(ctx)
+	}
+	few, err := s.few(ctx)
+	if err != nil {
+		return err
+	}
+	if few {
+		return s.walk(ctx)
+	}
+	recent, err := s.readRecent(ctx)
+	if err != nil {
+		return err
+	}
+	if err := s.searchRecent(ctx, recent.list); err != nil || s.page.full() {
+		return err
+	}
+	s.high = min(s.high, recent.floor)
+	if s.low >= s.high {
+		return nil
+	}
+	plan, err := s.plan(ctx, recent.list)
+	switch {
+	case err != nil:
+		return err
+	case plan.nothing:
+		return nil
+	case plan.match == "":
+		return s.scan(ctx)
+	}
+	return s.searchWords(ctx, plan.match)
+}
+
+// fewEnough is how many prompts are read one by one.
+const fewEnough = 2000
+
+// few reports whether the filter leaves so few prompts that they are read.
+func (s *promptSearch) few(ctx context.Context) (bool, error) {
+	if !s.narrow {
+		return false, nil
+	}
+	var n int
+	args := append(append([]any{}, s.args...), fewEnough+1)
+	err := s.db.GetContext(ctx, &n, `
+		SELECT count(*) FROM (SELECT 1 FROM prompts p WHERE 1`+s.where+` LIMIT ?)`, args...)
+	return n <= fewEnough, err
+}
+
+// walk reads the prompts within the filter, the newest first, until the page
+// is full.
+func (s *promptSearch) walk(ctx context.Context) error {
+	args := append([]any{s.low, s.high}, s.args...)
+	return s.check(ctx, `
+		SELECT p.id, p.sum, p.text FROM prompts p
+		WHERE p.id >= ? AND p.id < ?`+s.where+`
+		ORDER BY p.id DESC`, args...)
+}
+
+// check runs a query that gives id, sum and text, the newest first, and takes
+// those that match until the page is full.
+func (s *promptSearch) check(ctx context.Context, query string, args ...any) error {
+	rows, err := s.db.QueryContext(ctx, query, args...)
+	if err != nil {
+		return err
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var id, sum int64
+		var text sql.RawBytes
+		if err := rows.Scan(&id, &sum, &text); err != nil {
+			return err
+		}
+		if s.matches(text) && !s.page.add(id, sum) {
+			return nil
+		}
+	}
+	return rows.Err()
+}
+
+func (s *promptSearch) matches(text []byte) bool {
+	if s.query.Empty() {
+		return true
+	}
+	s.room = foldBytes(s.room[:0], text)
+	return s.query.Match(s.room)
+}
+
+// recentPrompts are the newest prompts: all from floor on, with perhaps some
+// that are gone.
+type recentPrompts struct {
+	floor int64
+	list  []recentPrompt // the newest first
+}
+
+func (s *promptSearch) readRecent(ctx context.Context) (recentPrompts, error) {
+	recent := recentPrompts{floor: math.MinInt64}
+	rows, err := s.db.QueryContext(ctx, `SELECT floor, data FROM prompt_recent ORDER BY seq`)
+	if err != nil {
+		return recent, err
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var floor int64
+		var data []byte
+		if err := rows.Scan(&floor, &data); err != nil {
+			return recent, err
+		}
+		recent.floor = max(recent.floor, floor)
+		recent.list = decodeRecent(recent.list, data)
+	}
+	recent.list = newestFirst(recent.list)
+	below := slices.IndexFunc(recent.list, func(p recentPrompt) bool { return p.id < recent.floor })
+	if below >= 0 {
+		recent.list = recent.list[:below]
+	}
+	return recent, rows.Err()
+}
+
+// searchRecent takes what matches among the newest; the rows themselves decide,
+// since what is kept of them may be out of date.
+func (s *promptSearch) searchRecent(ctx context.Context, list []recentPrompt) error {
+	var ids []int64
+	for _, p := range list {
+		if p.id >= s.low && p.id < s.high && (p.text == nil || s.query.Match(p.text)) {
+			ids = append(ids, p.id)
+		}
+	}
+	for n := max(32, s.page.limit+s.page.limit/4); len(ids) > 0 && !s.page.full(); n *= 2 {
+		n = min(n, len(ids))
+		args := append([]any{jsonList(ids[:n])}, s.args...)
+		ids = ids[n:]
+		err := s.check(ctx, `
+			SELECT p.id, p.sum, p.text FROM prompts p
+			WHERE p.id IN (SELECT value FROM json_each(?))`+s.where+`
+			ORDER BY p.id DESC`, args...)
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
