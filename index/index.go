@@ -128,3 +128,8 @@ func (x *Index) ContextOf(ctx context.Context, path, leaf string, strict bool) (
 func (x *Index) Check(ctx context.Context) iter.Seq2[Difference, error] {
 	return func(yield func(Difference, error) bool) { yield(Difference{}, errUnbuilt) }
 }
+
+// OpenDir opens an index in memory of the session files right in dir.
+func OpenDir(ctx context.Context, fsys storage.FS, dir string, opt Options) (*Index, error) {
+	return nil, errUnbuilt
+}
