@@ -266,9 +266,12 @@ func storeNotes(ctx context.Context, tx *sqlx.Tx, notes []note) error {
 		if !errors.Is(err, sql.ErrNoRows) {
 			return err
 		}
-		_, err = tx.ExecContext(ctx, `INSERT INTO history (prompt, created_at, cwd) VALUES (?, ?, ?)`,
+		res, err := tx.ExecContext(ctx, `INSERT INTO history (prompt, created_at, cwd) VALUES (?, ?, ?)`,
 			n.Prompt, n.At, n.Cwd)
 		if err != nil {
+			return err
+		}
+		if behind, err = res.LastInsertId(); err != nil {
 			return err
 		}
 	}

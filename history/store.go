@@ -93,6 +93,9 @@ func (s *Store) open(ctx context.Context) (err error) {
 			err = errors.Join(err, s.db.Close())
 		}
 	}()
+	if err = s.db.Writable(ctx); err != nil {
+		return err
+	}
 	if err = layOut(ctx, s.db); err != nil {
 		return err
 	}

@@ -22,6 +22,9 @@ var errRaced = errors.New("migration was applied by another process")
 // errWriting is Busy for a writer of this very process.
 var errWriting = errors.New("another write is under way")
 
+// errUndo rolls a transaction back that was only to see whether it can be.
+var errUndo = errors.New("undo")
+
 // code gives SQLite's extended result code, or 0 for other errors. The low
 // byte is the primary code.
 func code(err error) int {
