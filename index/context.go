@@ -185,7 +185,8 @@ func (w *pathWalk) needed() ([]lineAt, error) {
 			return nil, err
 		}
 		list = append(list, slices.DeleteFunc(some, func(l lineAt) bool {
-			return l.Type == "compaction" && l.Seq != compaction.seq || !carriesState(l.Type) && !jsonl.KindOf(l.Type, "").Context
+			return l.Seq != kept.seq && l.Seq != compaction.seq &&
+				(l.Type == "compaction" || !carriesState(l.Type) && !jsonl.KindOf(l.Type, "").Context)
 		})...)
 	}
 	return list, nil

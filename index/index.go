@@ -2,8 +2,6 @@ package index
 
 import (
 	"context"
-	"errors"
-	"iter"
 	"runtime"
 	"slices"
 	"sync"
@@ -13,8 +11,6 @@ import (
 	"github.com/gajae-code/gjc-index/scope"
 	"github.com/gajae-code/gjc-index/storage"
 )
-
-var errUnbuilt = errors.New("not built yet")
 
 // Options of Open. The zero value is right for a command.
 type Options struct {
@@ -105,10 +101,4 @@ func (x *Index) Notes() []string {
 	x.noteMu.Lock()
 	defer x.noteMu.Unlock()
 	return slices.Clone(x.notes)
-}
-
-// Check compares the database with the files, all of them read again, and gives
-// every difference. An error pair is the last one.
-func (x *Index) Check(ctx context.Context) iter.Seq2[Difference, error] {
-	return func(yield func(Difference, error) bool) { yield(Difference{}, errUnbuilt) }
 }
