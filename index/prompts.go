@@ -92,8 +92,11 @@ type removedPrompt struct {
 // newPromptWriter makes a writer; bulk gives FTS5 a large buffer, for builds.
 func newPromptWriter(bulk bool) *promptWriter { return &promptWriter{bulk: bulk} }
 
-// Add takes a prompt; Flush writes it.
+// Add takes a prompt; Flush writes it. One without text is not kept.
 func (w *promptWriter) Add(p Prompt) {
+	if p.Text == "" {
+		return
+	}
 	if p.Rowid == 0 {
 		p.Rowid = promptRowid(p.Time, promptHash(p.SessionID, p.EntryID))
 	}
