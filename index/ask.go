@@ -1,0 +1,104 @@
+package index
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"github.com/gajae-code/gjc-index/migrations"
+)
+
+// SearchRequest is a question to Search. The zero value asks for the newest
+// prompts, all of them.
+type SearchRequest struct {
+	Query        Query
+	Role         Role   // "" is RoleUser
+	Cwd, Project string // only from there; "" is anywhere
+	Session      string // only in sessions of this id; "" is any
+	Sources      []Source
+	Since, Until time.Time
+	Limit        int // 0: all
+}
+
+// Found is what a search gave. Failed are files that could not be searched.
+type Found struct {
+	Hits   []Hit
+	Failed []Failure
+}
+
+// Search finds texts by the search rule, the newest first, equal texts once.
+// What was typed is answered from the database; other roles, and all of them
+// where there is no database, by reading the session files that the request
+// leaves.
+func (x *Index) Search(ctx context.Context, r SearchRequest) (Found, error) {
+	if r.Role != "" && r.Role != RoleUser {
+		return x.scanFiles(ctx, r)
+	}
+	var found Found
+	noIndex := false
+	err := x.retrying(ctx, func(db *migrations.DB) error {
+		if noIndex = db == nil; noIndex {
+			return nil
+		}
+		f := SearchFilter{Sources: r.Sources, SessionID: r.Session, Since: r.Since, Until: r.Until}
+		var err error
+		if f.Cwds, err = x.cwdsOf(ctx, db, r); err != nil {
+			return err
+		}
+		found.Hits, err = SearchPrompts(ctx, db.DB, x.home.Sessions(), r.Query, f, r.Limit)
+		return err
+	})
+	if err == nil && noIndex {
+		return x.scanFiles(ctx, r)
+	}
+	return found, err
+}
+
+// cwdsOf are the directories that a request leaves; nil is any.
+func (x *Index) cwdsOf(ctx context.Context, db *migrations.DB, r SearchRequest) ([]string, error) {
+	if r.Project == "" {
+		if r.Cwd == "" {
+			return nil, nil
+		}
+		return []string{r.Cwd}, nil
+	}
+	var all []string
+	if err := db.SelectContext(ctx, &all, `SELECT DISTINCT cwd FROM prompts`); err != nil {
+		return nil, err
+	}
+	in := slices.DeleteFunc(all, func(cwd string) bool {
+		return x.opt.Project(cwd) != r.Project || r.Cwd != "" && r.Cwd != cwd
+	})
+	if in == nil {
+		in = []string{}
+	}
+	return in, nil
+}
+
+// scanFiles searches by reading files, the last active first.
+func (x *Index) scanFiles(ctx context.Context, r SearchRequest) (Found, error) {
+	rows, _, err := x.Sessions(ctx, Filter{Cwd: r.Cwd, Project: r.Project, Since: r.Since, Children: true})
+	if err != nil {
+		return Found{}, err
+	}
+	var files []ScanFile
+	for row, err := range rows {
+		if err != nil {
+			return Found{}, err
+		}
+		if r.Session == "" || r.Session == row.ID {
+			files = append(files, ScanFile{Path: row.Path, SessionID: row.ID, Cwd: row.Cwd})
+		}
+	}
+	role := r.Role
+	if role == "" {
+		role = RoleUser
+	}
+	opt := ScanOptions{Role: role, Since: r.Since, Until: r.Until, Limit: r.Limit, MaxLine: x.opt.MaxLine}
+	hits, failures, err := Scan(ctx, x.fsys, files, r.Query, opt)
+	found := Found{Hits: hits}
+	for _, f := range failures {
+		found.Failed = append(found.Failed, Failure{Path: f.Path, Reason: reasonOf(f.Err)})
+	}
+	return found, err
+}
