@@ -53,7 +53,7 @@ func (c *checker) run() error {
 	if err := c.integrity(); err != nil {
 		return err
 	}
-	w, err := walkSessions(c.ctx, c.x.fsys, c.x.home.Sessions())
+	w, err := c.x.walk(c.ctx)
 	if err != nil {
 		return err
 	}

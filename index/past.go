@@ -107,7 +107,6 @@ func (p *historyPlan) read(ctx context.Context, h *history.Store, had *historySt
 			}
 			p.rows = append(p.rows, row)
 			sum.Count++
-			sum.TimeSum += row.Time.Unix()
 			sum.MaxID = row.ID
 		}
 		if sum == rows {
