@@ -53,7 +53,7 @@ func (c *checker) run() error {
 	if err := c.integrity(); err != nil {
 		return err
 	}
-	w, err := walkSessions(c.ctx, c.x.fsys, c.x.home.Sessions())
+	w, err := c.x.walk(c.ctx)
 	if err != nil {
 		return err
 	}
@@ -141,7 +141,9 @@ func (c *checker) file(o *outcome) error {
 		refs = append(refs, []any{sum})
 	}
 	for i := range r.prompts {
-		prompts = append(prompts, r.prompts[i].values(r))
+		if r.prompts[i].text != "" { // as the writer of prompts has it
+			prompts = append(prompts, r.prompts[i].values(r))
+		}
 	}
 	slices.SortFunc(prompts, func(a, b []any) int { // id, line, time, workspace, text
 		return cmp.Or(cmp.Compare(a[1].(int), b[1].(int)), cmp.Compare(a[0].(string), b[0].(string)), cmp.Compare(a[4].(string), b[4].(string)))
