@@ -127,7 +127,7 @@ func (p *prefilter) mayFollow(data []byte, at int) bool {
 		}
 		d := data[at]
 		if d != c && (d|0x20 != c || d < 'A' || d > 'Z') {
-			return d == '\\' || d >= utf8.RuneSelf && p.mayBeOther(data, at)
+			return d >= utf8.RuneSelf && p.mayBeOther(data, at) || bytes.HasPrefix(data[at:], []byte(`\u`))
 		}
 		at++
 	}
@@ -145,7 +145,7 @@ func (p *prefilter) mayPrecede(data []byte, at int) bool {
 		c, d := p.piece[i], data[at]
 		if d != c && (d|0x20 != c || d < 'A' || d > 'Z') {
 			return d >= utf8.RuneSelf && p.mayBeOther(data, at) ||
-				bytes.IndexByte(data[max(0, at-5):at+1], '\\') >= 0 // perhaps within an escape
+				bytes.Contains(data[max(0, at-5):at+1], []byte(`\u`)) // perhaps within an escape
 		}
 	}
 	return true
@@ -196,13 +196,17 @@ func (p *prefilter) nextOther(data []byte, pos int) int {
 // high, which are the same for each byte; the length if there is none.
 func nextStrange(data []byte, pos int, high uint64) int {
 	const backslashes, us = '\\' * eachByte, 'u' * eachByte
-	for ; pos+17 <= len(data); pos += 16 {
-		b := data[pos : pos+17 : pos+17]
-		x, y := binary.LittleEndian.Uint64(b), binary.LittleEndian.Uint64(b[8:])
+	for ; pos+33 <= len(data); pos += 32 {
+		b := data[pos : pos+33 : pos+33]
+		x0, x1 := binary.LittleEndian.Uint64(b), binary.LittleEndian.Uint64(b[8:])
+		x2, x3 := binary.LittleEndian.Uint64(b[16:]), binary.LittleEndian.Uint64(b[24:])
 		// A byte of these is 0 where a backslash stands before a u.
-		v := x ^ backslashes | binary.LittleEndian.Uint64(b[1:]) ^ us
-		w := y ^ backslashes | binary.LittleEndian.Uint64(b[9:]) ^ us
-		if (v-eachByte)&^v&highBits|(w-eachByte)&^w&highBits|(x|y)&high != 0 {
+		v0 := (x0 ^ backslashes) | (binary.LittleEndian.Uint64(b[1:]) ^ us)
+		v1 := (x1 ^ backslashes) | (binary.LittleEndian.Uint64(b[9:]) ^ us)
+		v2 := (x2 ^ backslashes) | (binary.LittleEndian.Uint64(b[17:]) ^ us)
+		v3 := (x3 ^ backslashes) | (binary.LittleEndian.Uint64(b[25:]) ^ us)
+		zero := (v0-eachByte)&^v0 | (v1-eachByte)&^v1 | (v2-eachByte)&^v2 | (v3-eachByte)&^v3
+		if zero&highBits|(x0|x1|x2|x3)&high != 0 {
 			break
 		}
 	}
