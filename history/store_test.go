@@ -259,7 +259,7 @@ func TestFingerprintAndStampSeeOthers(t *testing.T) {
 		`INSERT INTO history (prompt, created_at) VALUES ('a', 5)`,
 		`INSERT INTO history (prompt, created_at) VALUES ('b', 6)`,
 		`DELETE FROM history WHERE id = 1`,
-		`UPDATE history SET created_at = 7`,
+		`INSERT OR REPLACE INTO history (prompt, created_at) VALUES ('c', 6)`,
 	} {
 		before, err := s.Fingerprint(t.Context())
 		must(t, err)
@@ -275,7 +275,7 @@ func TestFingerprintAndStampSeeOthers(t *testing.T) {
 			t.Errorf("%d: fingerprint %v, %v; stamp %v, %v", i, before, after, stamp, stamp2)
 		}
 	}
-	want := Fingerprint{MaxID: 2, Count: 1, TimeSum: 7}
+	want := Fingerprint{MaxID: 3, Count: 2}
 	if got, err := s.Fingerprint(t.Context()); got != want || err != nil {
 		t.Errorf("Fingerprint() = %v, %v; want %v", got, err, want)
 	}

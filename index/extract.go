@@ -27,18 +27,20 @@ type earlier interface {
 // extractor makes rows of records, one file after the other. Not safe for
 // several goroutines; its buffers are used again.
 type extractor struct {
-	ctx    context.Context
-	file   storage.File
-	before earlier // nil for a whole file
-	buf    []byte
-	words  map[string]string // types and roles seen, so that each is one string
+	ctx      context.Context
+	file     storage.File
+	before   earlier // nil for a whole file
+	inMemory bool    // repeated lines were dropped already
+	buf      []byte
+	words    map[string]string // types and roles seen, so that each is one string
 
 	r         *reading
 	ids       map[string]int   // id: its last entry of this reading
 	repeats   map[string][]int // ids that stand more than once: all their entries
 	waiting   map[string][]int // missing parent: its children
 	header    bool
-	judged    bool // the first record was seen
+	judged    bool // a record was seen that may not stand before the header
+	some      bool // there is more than white space
 	lastID    string
 	lastRun   int
 	lost      bool // a line was lost since the last record
@@ -81,8 +83,7 @@ func (x *extractor) whole(ctx context.Context, f storage.File, size, maxLine int
 		return &reading{facts: r.facts, bytes: size}, nil
 	}
 	if r.version < 2 || end.UTF16 {
-		r, err := derived(ctx, f, size, maxLine, r)
-		return r, err
+		return x.derived(ctx, f, size, maxLine)
 	}
 	return r, x.mark()
 }
@@ -121,7 +122,7 @@ func (x *extractor) settle() {
 	case r.state != "":
 	case x.header:
 		r.state = StateOK
-	case x.judged || r.facts.malformed > 0 || r.facts.recovered > 0:
+	case x.judged || x.some || r.facts.malformed > 0 || r.facts.recovered > 0:
 		r.state, r.reason = StateHeader, "no session header"
 	default:
 		r.state, r.reason = StateEmpty, "is empty"
@@ -145,7 +146,7 @@ func (x *extractor) record(rec *jsonl.Record) error {
 		x.lastLine, x.lastOffset, x.end = rec.Line, rec.Offset, rec.End
 	}()
 	if x.r.state != "" {
-		return nil // refused: only counted
+		return nil // refused
 	}
 	f := rec.Fields
 	kind := x.word(f.Type)
@@ -159,7 +160,8 @@ func (x *extractor) record(rec *jsonl.Record) error {
 	case "entry_patch":
 		return x.entryPatch(rec)
 	case "session":
-		return nil // a second header is no entry
+		x.r.seconds++ // a record, and no node of the tree
+		return nil
 	}
 	return x.entry(rec, kind)
 }
@@ -176,10 +178,15 @@ func (x *extractor) first(rec *jsonl.Record, kind string) {
 			return
 		}
 	}
-	if kind == "title" && !x.judged {
+	switch {
+	case kind == "title" && !x.judged:
 		if f.Title.Ok() {
 			r.title, r.hasTitle = f.Title.Text(), true
 		}
+		x.some = true
+		return
+	case kind == "header_patch", kind == "entry_patch":
+		x.some = true // it changes nothing and hides nothing
 		return
 	}
 	x.judged = true
@@ -202,7 +209,7 @@ func (x *extractor) version(f *jsonl.Fields) bool {
 		x.r.state, x.r.reason = StateHeader, "version is not a version"
 		return false
 	}
-	x.r.version = v
+	x.r.version = int(max(v, math.MinInt32))
 	return true
 }
 
@@ -233,16 +240,16 @@ func (x *extractor) headerPatch(rec *jsonl.Record) error {
 	}
 	r := x.r
 	if s := patch.Get("title"); s.Is(jsonl.String) {
-		r.title, r.hasTitle = showText(s.Str()), true
+		r.title, r.hasTitle = jsonl.Display(s.Str()), true
 	}
 	if s := patch.Get("titleSource"); s.Is(jsonl.String) {
 		r.titleSource = s.Str()
 	}
 	if s := patch.Get("cwd"); s.Is(jsonl.String) {
-		if x.before != nil && showText(s.Str()) != r.cwd {
+		if x.before != nil && jsonl.Display(s.Str()) != r.cwd {
 			return errWhole // rows of prompts name the workspace
 		}
-		r.cwd = showText(s.Str())
+		r.cwd = jsonl.Display(s.Str())
 	}
 	return nil
 }

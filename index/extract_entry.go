@@ -78,8 +78,17 @@ func (x *extractor) repeated(e *entry, rec *jsonl.Record) (bool, error) {
 	if !ok {
 		return false, nil
 	}
-	old := &x.r.rows[at-x.r.first]
-	if old.size == e.size {
+	if x.inMemory {
+		return false, nil
+	}
+	if x.repeats[e.id] == nil {
+		x.repeats[e.id] = []int{at}
+	}
+	for _, seq := range x.repeats[e.id] {
+		old := x.row(seq)
+		if old.size != e.size {
+			continue
+		}
 		line := make([]byte, old.size)
 		if _, err := x.file.ReadAt(line, old.offset); err != nil && !errors.Is(err, io.EOF) {
 			return false, err
@@ -87,9 +96,6 @@ func (x *extractor) repeated(e *entry, rec *jsonl.Record) (bool, error) {
 		if bytes.Equal(line, rec.Raw) {
 			return true, nil
 		}
-	}
-	if x.repeats[e.id] == nil {
-		x.repeats[e.id] = []int{at}
 	}
 	x.repeats[e.id] = append(x.repeats[e.id], e.seq)
 	return false, nil
@@ -249,9 +255,6 @@ func (x *extractor) patchEarlier(id string, rec *jsonl.Record) error {
 		return err
 	}
 	x.message(seq, &entry{role: now, time: t}, rec.Fields)
-	if _, ok := x.r.usage[seq]; !ok {
-		x.r.dropUse = append(x.r.dropUse, seq)
-	}
 	x.notePatch(seq, rec)
 	return nil
 }
@@ -291,23 +294,4 @@ func cutText(s string, max int) string {
 		max--
 	}
 	return s[:max]
-}
-
-// showText is a string of the format as text for people.
-func showText(s string) string {
-	if utf8.ValidString(s) {
-		return s
-	}
-	b := []byte(s)
-	for i := 0; i < len(b); {
-		r, n := utf8.DecodeRune(b[i:])
-		if r == utf8.RuneError && n == 1 {
-			if i+2 < len(b) && b[i] == 0xED {
-				b[i], b[i+1], b[i+2] = 0xEF, 0xBF, 0xBD
-				n = 3
-			}
-		}
-		i += n
-	}
-	return string(b)
 }

@@ -3,14 +3,19 @@ package index
 import (
 	"context"
 	"errors"
-	"io"
 	"iter"
+	"runtime"
+	"slices"
+	"sync"
 	"time"
 
 	"github.com/gajae-code/gjc-index/jsonl"
+	"github.com/gajae-code/gjc-index/migrations"
 	"github.com/gajae-code/gjc-index/scope"
 	"github.com/gajae-code/gjc-index/storage"
 )
+
+var errUnbuilt = errors.New("not built yet")
 
 // Options of Open. The zero value is right for a command.
 type Options struct {
@@ -23,44 +28,85 @@ type Options struct {
 	Workers     int                             // readers of files at once; 0: by the number of cores
 }
 
-// Index answers what the files say. Make one with Open, end it with Close.
-type Index struct{}
+// tick is the clock tick of the file system that the sessions lie on.
+func (x *Index) tick() time.Duration {
+	x.tickOnce.Do(func() { x.tickLen = x.opt.Tick(x.home.Sessions()) })
+	return x.tickLen
+}
 
-var errUnbuilt = errors.New("index is not built yet")
+// Index answers what the files say. Make one with Open, end it with Close.
+type Index struct {
+	fsys storage.FS
+	home scope.Home
+	opt  Options
+
+	// mu is held shared by operations, exclusively while db changes. It comes
+	// before the kernel's lock.
+	mu        sync.RWMutex
+	db        *migrations.DB // nil: none
+	file      storage.Info   // of the file that db has open
+	settled   bool           // db stays nil
+	setAsides int
+
+	tickOnce sync.Once
+	tickLen  time.Duration
+
+	noteMu sync.Mutex
+	notes  []string
+
+	pendingMu sync.Mutex
+	pending   *pending // what the last refresh saw and could not store; nil if it stored all
+}
 
 // Open opens the index of home, making its database if there is none and the
 // home exists. It does not fail for anything that is wrong with the database:
-// see Notes. The only errors are those of ctx.
+// see Notes. The only errors are those of ctx, and storage.ErrLocked if another
+// process keeps the index for itself longer than the busy timeout.
 func Open(ctx context.Context, fsys storage.FS, home scope.Home, opt Options) (*Index, error) {
-	return nil, errUnbuilt
+	if opt.Now == nil {
+		opt.Now = time.Now
+	}
+	if opt.Tick == nil {
+		opt.Tick = storage.Tick
+	}
+	if opt.BusyTimeout == 0 {
+		opt.BusyTimeout = migrations.DefaultBusyTimeout
+	}
+	if opt.Project == nil {
+		opt.Project = func(cwd string) string { return cwd }
+	}
+	if opt.Workers <= 0 {
+		opt.Workers = min(max(runtime.GOMAXPROCS(0)-1, 1), 4)
+	}
+	x := &Index{fsys: fsys, home: home, opt: opt}
+	op, err := x.begin(ctx)
+	if err != nil {
+		return nil, err
+	}
+	op.done()
+	return x, nil
 }
 
 // Close gives the database back.
-func (x *Index) Close() error { return nil }
+func (x *Index) Close() error {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	x.settled = true
+	if x.db == nil {
+		return nil
+	}
+	db := x.db
+	x.db = nil
+	return db.Close()
+}
 
 // Notes are sentences for people about what is not as it should be: a newer
 // schema, a read-only home, a damaged database set aside, a busy one.
-func (x *Index) Notes() []string { return nil }
-
-// Refresh brings the database up to what is on disk: changed files only, all of
-// them the first time. If another process is writing it doesn't wait, unless
-// nothing was ever built.
-func (x *Index) Refresh(ctx context.Context) (Report, error) { return Report{}, errUnbuilt }
-
-// Rebuild reads every file again and replaces all rows in one transaction, in
-// place; others read the old rows until it ends.
-func (x *Index) Rebuild(ctx context.Context) (Report, error) { return Report{}, errUnbuilt }
-
-// Sessions gives the rows that f selects, in its order, and how many there are
-// without its limit and offset. An error pair is the last one.
-func (x *Index) Sessions(ctx context.Context, f Filter) (iter.Seq2[Row, error], int, error) {
-	return nil, 0, errUnbuilt
+func (x *Index) Notes() []string {
+	x.noteMu.Lock()
+	defer x.noteMu.Unlock()
+	return slices.Clone(x.notes)
 }
-
-// Find is the session that ref names: a path, an id, a file name without
-// .jsonl, or the beginning of an id. Errors: fs.ErrNotExist; *AmbiguousError
-// with the candidates.
-func (x *Index) Find(ctx context.Context, ref string) (Row, error) { return Row{}, errUnbuilt }
 
 // Entries gives the entries of the session file at path in file order.
 // fs.ErrNotExist if that file is not in the database.
@@ -83,9 +129,7 @@ func (x *Index) Check(ctx context.Context) iter.Seq2[Difference, error] {
 	return func(yield func(Difference, error) bool) { yield(Difference{}, errUnbuilt) }
 }
 
-// Dump writes all rows as text in an order that depends on the files alone, so
-// that two databases of the same files give the same text.
-func (x *Index) Dump(ctx context.Context, w io.Writer) error { return errUnbuilt }
-
-// Status says what the database holds.
-func (x *Index) Status(ctx context.Context) (Status, error) { return Status{}, errUnbuilt }
+// OpenDir opens an index in memory of the session files right in dir.
+func OpenDir(ctx context.Context, fsys storage.FS, dir string, opt Options) (*Index, error) {
+	return nil, errUnbuilt
+}

@@ -17,8 +17,10 @@ type searchPlan struct {
 const (
 	// mostTokens is how many tokens a piece may stand for and still narrow.
 	mostTokens = 300
-	// mostPieces is how many pieces of a query narrow it.
+	// mostPieces is how many pieces of a query narrow it; all but the best one
+	// must not stand for more than alsoTokens.
 	mostPieces = 8
+	alsoTokens = 12
 	// Looking at all prompts costs less than a narrowed search if more than
 	// this part of them has all pieces, or each piece.
 	manyHaveAll  = 0.08
@@ -95,7 +97,12 @@ func planOf(pieces []piece, lists [][]byte) searchPlan {
 		}
 	}
 	slices.SortStableFunc(choices, func(a, b choice) int { return len(a.tokens) - len(b.tokens) })
-	choices = choices[:min(len(choices), mostPieces)]
+	for i := range choices {
+		if i == mostPieces || i > 0 && len(choices[i].tokens) > alsoTokens {
+			choices = choices[:i]
+			break
+		}
+	}
 	var b strings.Builder
 	for i, c := range choices {
 		if i > 0 {

@@ -79,13 +79,14 @@ type facts struct {
 	state   State
 	reason  string
 	id      string
-	version float64
+	version int // as on disk; 1 if the header has none
 	cwd     string
 	parent  string
 	created millis
 	last    millis
 
 	messages, entries    int
+	seconds              int // headers after the first
 	malformed, recovered int
 
 	title       string
@@ -104,7 +105,7 @@ type resume struct {
 
 // reading is what one pass over a file, or over what was appended to it, gave.
 // A tail's rows are only those that are new; what it changes of earlier rows
-// is in resolved, rerole and in patches and usage whose seq is below first.
+// is in missing, rerole and in patches and usage whose seq is below first.
 type reading struct {
 	facts
 	resume
@@ -114,7 +115,6 @@ type reading struct {
 	rows    []entry
 	labels  []labelRow
 	usage   map[int]usageRow
-	dropUse []int // earlier entries whose usage row goes
 	prompts []promptRow
 	patches map[int]patchRow
 	refs    map[blobSum]bool

@@ -17,14 +17,16 @@ const (
 	recentBytes = 2 << 20 // bytes there may be before that
 	// recentText is the longest text kept; of longer ones only the id is.
 	recentText = 4096
-	// markEvery is how many prompts below the floor share a mark.
+	// A mark is set after that many prompts below the floor, or bytes of them.
 	markEvery = 2000
+	markBytes = 1 << 20
 )
 
 // recentPrompt is a prompt among the newest; a nil text must be looked up.
 type recentPrompt struct {
 	id   int64
 	text []byte
+	size int // of the folded text in bytes
 }
 
 // weight is what looking at p costs, in bytes read.
@@ -46,10 +48,10 @@ func tooMany(list []recentPrompt) bool {
 
 func appendRecent(dst []byte, id int64, text []byte) []byte {
 	dst = binary.LittleEndian.AppendUint64(dst, uint64(id))
+	dst = binary.AppendUvarint(dst, uint64(len(text)))
 	if len(text) > recentText {
-		return binary.AppendUvarint(dst, 0)
+		return dst
 	}
-	dst = binary.AppendUvarint(dst, uint64(len(text))+1)
 	return append(dst, text...)
 }
 
@@ -62,15 +64,15 @@ func decodeRecent(list []recentPrompt, data []byte) []recentPrompt {
 			break
 		}
 		data = data[8+n:]
-		var text []byte
-		if size > 0 {
-			if size-1 > uint64(len(data)) {
+		p := recentPrompt{id: id, size: int(min(size, math.MaxInt32))}
+		if size <= recentText {
+			if size > uint64(len(data)) {
 				break
 			}
-			text = data[: size-1 : size-1]
-			data = data[size-1:]
+			p.text = data[:size:size]
+			data = data[size:]
 		}
-		list = append(list, recentPrompt{id: id, text: text})
+		list = append(list, p)
 	}
 	return list
 }
@@ -92,6 +94,7 @@ type recentWriter struct {
 	data  []byte
 	marks []int64
 	below int // prompts since the last mark
+	bytes int // of them
 }
 
 type recentRow struct {
@@ -112,7 +115,7 @@ func openRecent(tx *sqlx.Tx) (*recentWriter, error) {
 // add takes a folded prompt; ids ascend.
 func (w *recentWriter) add(id int64, folded []byte) {
 	if id < w.floor {
-		w.letGo(id)
+		w.letGo(id, len(folded))
 		return
 	}
 	w.data = appendRecent(w.data, id, folded)
@@ -122,11 +125,17 @@ func (w *recentWriter) add(id int64, folded []byte) {
 }
 
 // letGo notes a prompt that is not among the newest.
-func (w *recentWriter) letGo(id int64) {
-	if w.below++; w.below == markEvery {
-		w.marks = append(w.marks, id)
-		w.below = 0
+func (w *recentWriter) letGo(id int64, size int) {
+	w.below++
+	w.bytes += size
+	if w.below >= markEvery || w.bytes >= markBytes {
+		w.mark(id)
 	}
+}
+
+func (w *recentWriter) mark(id int64) {
+	w.marks = append(w.marks, id)
+	w.below, w.bytes = 0, 0
 }
 
 // trim keeps the newest of data and raises the floor to the oldest of them.
@@ -141,12 +150,11 @@ func (w *recentWriter) trim(data []byte) {
 		kept++
 	}
 	for i := len(list) - 1; i >= kept; i-- {
-		w.letGo(list[i].id)
+		w.letGo(list[i].id, list[i].size)
 	}
 	if kept > 0 {
 		w.floor = list[kept-1].id
-		w.marks = append(w.marks, w.floor)
-		w.below = 0
+		w.mark(w.floor)
 	}
 	w.data = nil
 	for i := kept - 1; i >= 0; i-- {
@@ -157,7 +165,7 @@ func (w *recentWriter) trim(data []byte) {
 func appendKept(dst []byte, p recentPrompt) []byte {
 	if p.text == nil {
 		dst = binary.LittleEndian.AppendUint64(dst, uint64(p.id))
-		return binary.AppendUvarint(dst, 0)
+		return binary.AppendUvarint(dst, uint64(p.size))
 	}
 	return appendRecent(dst, p.id, p.text)
 }

@@ -1,6 +1,7 @@
 package index
 
 import (
+	"bytes"
 	"context"
 	"database/sql"
 	"runtime"
@@ -67,8 +68,14 @@ func (s *promptSearch) scan(ctx context.Context) error {
 }
 
 // scanRange gives what matches among the rowids [low, high), the newest first.
+// Most ranges hold nothing that does, so the texts are first read joined: a
+// row costs more than the text in it.
 func (s *promptSearch) scanRange(ctx context.Context, low, high int64) ([]found, error) {
 	args := append([]any{low, high}, s.args...)
+	some, err := s.anyIn(ctx, args)
+	if err != nil || !some {
+		return nil, err
+	}
 	rows, err := s.db.QueryContext(ctx, `
 		SELECT p.id, p.sum, p.text FROM prompts p
 		WHERE p.id >= ? AND p.id < ?`+s.where+`
@@ -91,4 +98,58 @@ func (s *promptSearch) scanRange(ctx context.Context, low, high int64) ([]found,
 		}
 	}
 	return list, rows.Err()
+}
+
+// joint stands between joined texts. A text that holds it is two, which can't
+// happen unseen: the texts are counted.
+const joint = "\x1e\x00\x1f"
+
+// anyIn reports whether a prompt of a range may match.
+func (s *promptSearch) anyIn(ctx context.Context, args []any) (bool, error) {
+	rows, err := s.db.QueryContext(ctx, `
+		SELECT count(*), group_concat(p.text, char(30, 0, 31)) FROM prompts p
+		WHERE p.id >= ? AND p.id < ?`+s.where, args...)
+	if err != nil {
+		return false, err
+	}
+	defer rows.Close()
+	some := false
+	for rows.Next() {
+		var n int
+		var texts sql.RawBytes
+		if err := rows.Scan(&n, &texts); err != nil {
+			return false, err
+		}
+		folded := foldBytes(make([]byte, 0, len(texts)+len(texts)/8), texts)
+		some = s.matchAny(folded) || bytes.Count(folded, []byte(joint)) != max(n, 1)-1
+	}
+	return some, rows.Err()
+}
+
+// matchAny reports whether one of the joined texts matches.
+func (s *promptSearch) matchAny(folded []byte) bool {
+	longest := s.query.Terms[0]
+	for _, t := range s.query.Terms {
+		if len(t) > len(longest) {
+			longest = t
+		}
+	}
+	f := newFinder(longest)
+	for {
+		i := f.index(folded)
+		if i < 0 {
+			return false
+		}
+		start := bytes.LastIndex(folded[:i], []byte(joint)) + 1
+		end := bytes.Index(folded[i:], []byte(joint))
+		if end < 0 {
+			end = len(folded)
+		} else {
+			end += i
+		}
+		if s.query.Match(folded[start:end]) {
+			return true
+		}
+		folded = folded[end:]
+	}
 }

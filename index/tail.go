@@ -90,7 +90,7 @@ func loadStored(ctx context.Context, db *migrations.DB, key int64) (s *stored, o
 		AtBad     int            `db:"at_malformed"`
 		Sum       []byte         `db:"at_sum"`
 		ID        sql.NullString `db:"id"`
-		Version   float64        `db:"version"`
+		Version   int            `db:"version"`
 		Cwd       sql.NullString `db:"cwd"`
 		Parent    sql.NullString `db:"parent"`
 		Created   sql.NullInt64  `db:"created_ms"`

@@ -1,5 +1,7 @@
 package jsonl
 
+import "slices"
+
 // Context is what a session is at a leaf: the messages for the model and the
 // state derived from the path. Values are those of the entries, not copies.
 type Context struct {
@@ -13,10 +15,10 @@ type Context struct {
 	TTSRRecords      []Value // {name, lastInjectedAt}
 	TTSRMessageCount float64
 
-	MCPTools           []Value
-	HasMCPSelection    bool
-	BuiltinTools       Value // an array; Absent if nothing was ever selected
-	HasBuiltinSelected bool
+	MCPTools            []Value
+	HasMCPSelection     bool
+	BuiltinTools        Value // an array; Absent if nothing was ever selected
+	HasBuiltinSelection bool
 
 	Mode     Value // "none" if none was entered
 	ModeData Value // Absent if the mode has none
@@ -85,7 +87,7 @@ func NeededForContext(path []PathEntry) []bool {
 	answer := -1
 	for i := len(path) - 1; i >= 0; i-- {
 		e := &path[i]
-		sent := i >= kept && KindOf(e.Type, "").Context
+		sent := i >= kept && inContext(e.Type)
 		if e.Type == "compaction" {
 			sent = i == compaction
 		}
@@ -123,6 +125,13 @@ func keptFrom(path []PathEntry) (compaction, kept int) {
 }
 
 func (c *Context) addMessages(path []PathEntry) {
+	read := 0
+	for i := range path {
+		if path[i].Value != nil {
+			read++
+		}
+	}
+	c.Messages = slices.Grow(c.Messages, read)
 	for i := range path {
 		if m := messageOf(&path[i]); !m.Is(Absent) {
 			c.Messages = append(c.Messages, m)
@@ -165,7 +174,7 @@ func (c *Context) Value() Value {
 	o.Set("selectedMCPToolNames", ArrayValue(list(c.MCPTools)...))
 	setPresent(o, "selectedDiscoveredBuiltinToolNames", c.BuiltinTools)
 	o.Set("hasPersistedMCPToolSelection", BoolValue(c.HasMCPSelection))
-	o.Set("hasPersistedDiscoveredBuiltinToolSelection", BoolValue(c.HasBuiltinSelected))
+	o.Set("hasPersistedDiscoveredBuiltinToolSelection", BoolValue(c.HasBuiltinSelection))
 	setPresent(o, "mode", c.Mode)
 	setPresent(o, "modeData", c.ModeData)
 	return ObjectValue(o)

@@ -49,11 +49,11 @@ func (s *stateScan) entry(e *PathEntry) {
 		s.c.MCPTools, s.c.HasMCPSelection = v.Get("selectedToolNames").Items(), true
 		// Before version 5 one entry chose in both domains.
 		if both := v.Get("selectedDiscoveredBuiltinToolNames"); both.Is(Array) {
-			s.c.BuiltinTools, s.c.HasBuiltinSelected = both, true
+			s.c.BuiltinTools, s.c.HasBuiltinSelection = both, true
 		}
 	case "discovered_builtin_tool_selection":
 		s.c.BuiltinTools = ArrayValue(list(v.Get("selectedToolNames").Items())...)
-		s.c.HasBuiltinSelected = true
+		s.c.HasBuiltinSelection = true
 	}
 }
 

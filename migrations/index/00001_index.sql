@@ -45,7 +45,8 @@ CREATE TABLE sessions (
 	last_ms       INTEGER,           -- of the last record; NULL if it can't be read
 	active_ms     INTEGER NOT NULL,  -- last_ms, else the file's time
 	messages      INTEGER NOT NULL,
-	entries       INTEGER NOT NULL,
+	entries       INTEGER NOT NULL,  -- nodes of the tree
+	seconds       INTEGER NOT NULL,  -- headers after the first
 	malformed     INTEGER NOT NULL,  -- lines that gave no record
 	recovered     INTEGER NOT NULL,  -- damaged lines that gave records
 	title         TEXT,              -- NULL if there is none
@@ -55,6 +56,7 @@ CREATE TABLE sessions (
 ) STRICT;
 CREATE INDEX sessions_id ON sessions (id);
 CREATE INDEX sessions_active ON sessions (active_ms);
+CREATE INDEX sessions_bad ON sessions (scope) WHERE state <> 'ok';
 
 -- Entries in file order.
 CREATE TABLE entries (

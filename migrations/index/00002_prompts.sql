@@ -36,7 +36,7 @@ CREATE TABLE prompt_tokens (
 CREATE TABLE prompt_recent (
 	seq   INTEGER PRIMARY KEY,
 	floor INTEGER NOT NULL,
-	data  BLOB NOT NULL  -- for each: id (8 bytes, little end first), length (uvarint), text
+	data  BLOB NOT NULL  -- for each: id (8 bytes, little end first), length (uvarint), text unless over 4096 bytes
 ) STRICT;
 
 -- Ids that split the prompts below the floor into pieces of about equal size.

@@ -1,0 +1,96 @@
+package index
+
+import (
+	"bytes"
+	"slices"
+)
+
+// tablesOfSessions are those whose rows belong to one session.
+var tablesOfSessions = [...]string{"entries", "patches", "labels", "usage", "refs"}
+
+// clear removes all rows of a session but its own.
+func (w *writer) clear(key int64) error {
+	for _, table := range tablesOfSessions {
+		if _, err := w.tx.ExecContext(w.ctx, `DELETE FROM `+table+` WHERE session = ?`, key); err != nil {
+			return err
+		}
+	}
+	return w.prompts.RemoveFile(w.tx, key)
+}
+
+// remove removes a session.
+func (w *writer) remove(key int64) error {
+	if err := w.clear(key); err != nil {
+		return err
+	}
+	_, err := w.tx.ExecContext(w.ctx, `DELETE FROM sessions WHERE key = ?`, key)
+	return err
+}
+
+// amend changes rows that an appended record has an effect on.
+func (w *writer) amend(key int64, r *reading) error {
+	for child, seq := range r.missing {
+		_, err := w.tx.ExecContext(w.ctx, `UPDATE entries SET parent_seq = ? WHERE session = ? AND seq = ?`, seq, key, child)
+		if err != nil {
+			return err
+		}
+	}
+	for seq, role := range r.rerole {
+		_, err := w.tx.ExecContext(w.ctx, `UPDATE entries SET role = ? WHERE session = ? AND seq = ?`,
+			textOrNull(role, role != ""), key, seq)
+		if err != nil {
+			return err
+		}
+	}
+	for seq, p := range r.patches {
+		if seq >= r.first {
+			continue
+		}
+		if _, err := w.tx.ExecContext(w.ctx, `DELETE FROM usage WHERE session = ? AND seq = ?`, key, seq); err != nil {
+			return err
+		}
+		_, err := w.tx.ExecContext(w.ctx, `
+			INSERT OR REPLACE INTO patches (session, seq, line, offset, size) VALUES (?, ?, ?, ?, ?)`,
+			key, seq, p.line, p.offset, p.size)
+		if err != nil {
+			return err
+		}
+		if u, ok := r.usage[seq]; ok {
+			if err := w.addUsage(key, &u); err != nil {
+				return err
+			}
+		}
+	}
+	for _, l := range r.labels {
+		_, err := w.tx.ExecContext(w.ctx, `UPDATE labels SET current = 0 WHERE session = ? AND target = ? AND current = 1`, key, l.target)
+		if err != nil {
+			return err
+		}
+	}
+	return w.knownRefs(key, r)
+}
+
+// knownRefs takes the references out of r that the session has already.
+func (w *writer) knownRefs(key int64, r *reading) error {
+	for sum := range r.refs {
+		var n int
+		err := w.tx.GetContext(w.ctx, &n, `SELECT count(*) FROM refs WHERE session = ? AND sum = ?`, key, sum[:])
+		if err != nil {
+			return err
+		}
+		if n > 0 {
+			delete(r.refs, sum)
+		}
+	}
+	return nil
+}
+
+// sums are the references in order.
+func (r *reading) sums() [][]byte {
+	sums := make([][]byte, 0, len(r.refs))
+	for sum := range r.refs {
+		sums = append(sums, sum[:])
+	}
+	slices.SortFunc(sums, bytes.Compare)
+	return sums
+}

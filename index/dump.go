@@ -1,0 +1,96 @@
+package index
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/gajae-code/gjc-index/migrations"
+)
+
+// errNoIndex says that there is no database to ask.
+var errNoIndex = errors.New("there is no index to ask")
+
+// dumped are the queries of Dump. Keys are replaced by what they stand for.
+var dumped = [...]struct{ title, query string }{
+	{"sessions", `
+		SELECT c.name, s.name, s.dev, s.inode, s.size, s.mtime_ns, s.ctime_ns, s.state, s.reason, s.id, s.version, s.cwd, s.parent,
+		       s.child, s.created_ms, s.last_ms, s.active_ms, s.messages, s.entries, s.seconds, s.malformed, s.recovered,
+		       s.title, s.title_source, s.first_prompt, s.at_offset, s.at_line, s.at_malformed, hex(s.at_sum)
+		FROM sessions s JOIN scopes c ON c.id = s.scope ORDER BY c.name, s.name`},
+	{"entries", `
+		SELECT c.name, s.name, e.seq, e.id, e.parent, e.parent_seq, e.run, e.type, e.role, e.time_ms, e.line, e.offset, e.size,
+		       e.state, e.gap
+		FROM entries e LEFT JOIN sessions s ON s.key = e.session LEFT JOIN scopes c ON c.id = s.scope
+		ORDER BY c.name, s.name, e.seq`},
+	{"patches", `
+		SELECT c.name, s.name, e.seq, e.line, e.offset, e.size
+		FROM patches e LEFT JOIN sessions s ON s.key = e.session LEFT JOIN scopes c ON c.id = s.scope
+		ORDER BY c.name, s.name, e.seq`},
+	{"labels", `
+		SELECT c.name, s.name, e.seq, e.target, e.label, e.current
+		FROM labels e LEFT JOIN sessions s ON s.key = e.session LEFT JOIN scopes c ON c.id = s.scope
+		ORDER BY c.name, s.name, e.seq`},
+	{"usage", `
+		SELECT c.name, s.name, e.seq, e.time_ms, e.provider, e.model, e.input, e.output, e.cache_read, e.cache_write, e.cost,
+		       e.premium, e.stop
+		FROM usage e LEFT JOIN sessions s ON s.key = e.session LEFT JOIN scopes c ON c.id = s.scope
+		ORDER BY c.name, s.name, e.seq`},
+	{"refs", `
+		SELECT c.name, s.name, hex(e.sum)
+		FROM refs e LEFT JOIN sessions s ON s.key = e.session LEFT JOIN scopes c ON c.id = s.scope
+		ORDER BY c.name, s.name, e.sum`},
+	{"prompts", `
+		SELECT p.source, c.name, s.name, p.entry, p.line, p.time_ms, p.cwd, p.text
+		FROM prompts p LEFT JOIN sessions s ON s.key = p.session LEFT JOIN scopes c ON c.id = s.scope
+		ORDER BY p.source, c.name, s.name, p.line, p.entry, p.time_ms, p.text`},
+}
+
+// Dump writes all rows as text in an order that depends on the files alone, so
+// that two databases of the same files give the same text: a line a row, the
+// table first. Keys and rowids are left out.
+func (x *Index) Dump(ctx context.Context, out io.Writer) error {
+	return x.retrying(ctx, func(db *migrations.DB) error {
+		if db == nil {
+			return errNoIndex
+		}
+		w := bufio.NewWriter(out)
+		for _, d := range dumped {
+			if err := dumpTable(ctx, db, w, d.title, d.query); err != nil {
+				return fmt.Errorf("dump %s: %w", d.title, err)
+			}
+		}
+		return w.Flush()
+	})
+}
+
+func dumpTable(ctx context.Context, db *migrations.DB, w *bufio.Writer, title, query string) error {
+	rows, err := db.QueryxContext(ctx, query)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = rows.Close() }()
+	for rows.Next() {
+		values, err := rows.SliceScan()
+		if err != nil {
+			return err
+		}
+		_, _ = w.WriteString(title) // Flush tells of errors
+		for _, v := range values {
+			switch v := v.(type) {
+			case nil:
+				_, _ = w.WriteString(" -")
+			case string:
+				_, _ = fmt.Fprintf(w, " %q", v)
+			case []byte:
+				_, _ = fmt.Fprintf(w, " %q", v)
+			default:
+				_, _ = fmt.Fprintf(w, " %v", v)
+			}
+		}
+		_ = w.WriteByte('\n')
+	}
+	return rows.Err()
+}

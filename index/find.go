@@ -1,0 +1,67 @@
+package index
+
+import (
+	"context"
+	"fmt"
+	"io/fs"
+	"path/filepath"
+	"strings"
+)
+
+// maxCandidates is how many sessions an AmbiguousError names.
+const maxCandidates = 20
+
+// Find is the session that ref names: a path, an id, a file name without
+// .jsonl, or the beginning of an id, whatever its case. Damaged files and
+// children are found too. Errors: fs.ErrNotExist; *AmbiguousError with the
+// candidates.
+func (x *Index) Find(ctx context.Context, ref string) (Row, error) {
+	rows, _, err := x.Sessions(ctx, Filter{Damaged: DamagedToo, Children: true})
+	if err != nil {
+		return Row{}, err
+	}
+	ranks := [4][]Row{}
+	abs := ref
+	if strings.ContainsRune(ref, filepath.Separator) || strings.HasSuffix(ref, ".jsonl") {
+		if abs, err = filepath.Abs(ref); err != nil {
+			return Row{}, err
+		}
+	}
+	want := strings.ToLower(ref)
+	for row, err := range rows {
+		if err != nil {
+			return Row{}, err
+		}
+		if at := rankOf(&row, abs, ref, want); at >= 0 {
+			ranks[at] = append(ranks[at], row)
+		}
+	}
+	for _, found := range ranks {
+		switch {
+		case len(found) == 1:
+			return found[0], nil
+		case len(found) > 1:
+			return Row{}, &AmbiguousError{Ref: ref, Candidates: found[:min(len(found), maxCandidates)], Total: len(found)}
+		}
+	}
+	return Row{}, fmt.Errorf("session %s: %w", ref, fs.ErrNotExist)
+}
+
+// rankOf says how well a session fits a reference, 0 best; -1: not at all.
+func rankOf(row *Row, abs, ref, want string) int {
+	stem := strings.TrimSuffix(filepath.Base(row.Path), ".jsonl")
+	switch {
+	case row.Path == abs:
+		return 0
+	case ref == "":
+		return -1
+	case row.ID == ref, stem == ref:
+		return 1
+	case strings.HasPrefix(strings.ToLower(row.ID), want):
+		return 2
+	case strings.HasPrefix(strings.ToLower(stem), want),
+		strings.HasPrefix(strings.ToLower(stem[strings.LastIndexByte(stem, '_')+1:]), want):
+		return 3
+	}
+	return -1
+}

@@ -1,0 +1,152 @@
+package index
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/gajae-code/gjc-index/migrations"
+	"github.com/jmoiron/sqlx"
+)
+
+// buildCache is how much SQLite keeps in memory during a build, in KiB.
+const buildCache = 16 << 10
+
+// Rebuild reads every file again and replaces all rows in one transaction, in
+// place; others read the old rows until it ends. Another process that is
+// writing is waited for, at most the busy timeout. Errors are those of ctx, of
+// listing the sessions directory and of the database.
+func (x *Index) Rebuild(ctx context.Context) (Report, error) {
+	rep, start := Report{}, x.opt.Now()
+	w, err := walkSessions(ctx, x.fsys, x.home.Sessions())
+	if err != nil {
+		return rep, fmt.Errorf("list %s: %w", x.home.Sessions(), err)
+	}
+	err = x.retrying(ctx, func(db *migrations.DB) error {
+		rep = Report{}
+		if db == nil || db.ReadOnly() {
+			rep.NoIndex = true
+			x.setPending(&pending{walk: w, all: db == nil})
+			return nil
+		}
+		if err := x.build(ctx, db, w, true, &rep); err != nil {
+			return err
+		}
+		x.setPending(nil)
+		return x.addFailures(ctx, db, w, &rep)
+	})
+	if err != nil {
+		return rep, fmt.Errorf("build index: %w", err)
+	}
+	x.finishReport(&rep, w)
+	rep.Elapsed = x.opt.Now().Sub(start)
+	return rep, nil
+}
+
+// build replaces all rows in one transaction. Unless forced, errBuilt if
+// another process has built it while this one waited.
+func (x *Index) build(ctx context.Context, db *migrations.DB, w *walk, forced bool, rep *Report) error {
+	err := db.Write(ctx, func(tx *sqlx.Tx) error {
+		if !forced {
+			if done, _, err := built(ctx, tx); err != nil || done {
+				return cmp.Or(err, errBuilt)
+			}
+		}
+		return x.fill(ctx, tx, w, rep)
+	})
+	if err != nil {
+		return err
+	}
+	// What can't be moved out of the log now will be by another.
+	if _, err := db.Checkpoint(ctx); err != nil && !migrations.Busy(err) {
+		return errors.Join(err, ctx.Err())
+	}
+	return nil
+}
+
+// fill makes all rows anew.
+func (x *Index) fill(ctx context.Context, tx *sqlx.Tx, w *walk, rep *Report) (err error) {
+	if _, err := tx.ExecContext(ctx, fmt.Sprintf(`PRAGMA cache_size = -%d`, buildCache)); err != nil {
+		return err
+	}
+	defer func() {
+		_, err2 := tx.ExecContext(context.WithoutCancel(ctx), `PRAGMA cache_size = -2000`)
+		err = errors.Join(err, err2)
+	}()
+	for _, table := range append(tablesOfSessions[:], "sessions", "scopes") {
+		if _, err := tx.ExecContext(ctx, `DELETE FROM `+table); err != nil {
+			return err
+		}
+	}
+	out, err := newWriter(ctx, tx, true)
+	if err != nil {
+		return err
+	}
+	if err := out.prompts.Clear(tx); err != nil {
+		return err
+	}
+	u := &updating{x: x, plan: everything(w), rep: rep, touched: map[int]bool{}}
+	u.digests = make([]digest, len(u.plan.scopes))
+	for i := range u.plan.scopes {
+		if err := u.open(ctx, tx, i); err != nil {
+			return err
+		}
+	}
+	progress := Progress{TotalFiles: w.files, TotalBytes: w.bytes}
+	err = x.pipe(ctx, nil, u.plan.jobs, func(o *outcome) error {
+		u.sum(o)
+		u.count(o)
+		progress.Files++
+		progress.Bytes += o.file.info.Size
+		if x.opt.Progress != nil {
+			x.opt.Progress(progress)
+		}
+		return out.put(o, u.plan.scopes[o.scope].id)
+	})
+	if err != nil {
+		return err
+	}
+	if u.plan.history, err = x.wholeHistory(ctx); err != nil {
+		return err
+	}
+	if err := u.close(ctx, tx, out); err != nil {
+		return err
+	}
+	if err := x.seal(ctx, tx); err != nil {
+		return err
+	}
+	return out.flush()
+}
+
+// seal says in the database that it is built.
+func (x *Index) seal(ctx context.Context, tx *sqlx.Tx) error {
+	_, err := tx.ExecContext(ctx, `
+		INSERT INTO meta (name, value) VALUES ('generation', '1')
+		ON CONFLICT (name) DO UPDATE SET value = CAST(CAST(value AS INTEGER) + 1 AS TEXT)`)
+	if err != nil {
+		return err
+	}
+	if err := setMeta(ctx, tx, "extract", extractVersion); err != nil {
+		return err
+	}
+	return setMeta(ctx, tx, "built", x.opt.Now().UnixMilli())
+}
+
+// everything is the plan that reads all files of the walk.
+func everything(w *walk) *plan {
+	p := &plan{jobs: make([]job, 0, w.files)}
+	for i := range w.scopes {
+		s := &w.scopes[i]
+		p.scopes = append(p.scopes, plannedScope{name: s.name, dev: s.dev, jobs: len(s.files)})
+		slices.SortFunc(s.files, func(a, b diskFile) int { return cmp.Compare(a.name, b.name) })
+		for _, f := range s.files {
+			p.jobs = append(p.jobs, job{why: isNew, scope: i, file: f, path: w.path(s.name, f.name)})
+		}
+	}
+	return p
+}
+
+func sortedKeys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }
