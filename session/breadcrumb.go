@@ -3,9 +3,7 @@ package session
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io/fs"
-	"math/rand/v2"
 	"path/filepath"
 	"strings"
 
@@ -57,9 +55,10 @@ func isTerminalID(id string) bool {
 		(filepath.Separator == '/' || !strings.ContainsAny(id, `:*?"<>|`))
 }
 
-// leaveBreadcrumb remembers the session for the terminal, best effort: an
-// error goes to the log. The session's file need not exist yet.
-func (s *Store) leaveBreadcrumb(cwd, path string) {
+// opened is told of each session that a person is at now, and remembers it for
+// the terminal, best effort: an error goes to the log. The session's file need
+// not exist yet.
+func (s *Store) opened(cwd, path string) {
 	if s.opt.Terminal == "" {
 		return
 	}
@@ -68,11 +67,14 @@ func (s *Store) leaveBreadcrumb(cwd, path string) {
 	}
 }
 
-var errTwoLines = errors.New("path holds a line end")
+var (
+	errTwoLines   = errors.New("path holds a line end")
+	errTerminalID = errors.New("terminal id can't be a file name")
+)
 
 func (s *Store) writeBreadcrumb(cwd, path string) error {
 	if !isTerminalID(s.opt.Terminal) {
-		return fmt.Errorf("terminal id can't be a file name")
+		return errTerminalID
 	}
 	if strings.ContainsAny(cwd+path, "\r\n") {
 		return errTwoLines
@@ -96,7 +98,7 @@ func (s *Store) writeBreadcrumb(cwd, path string) error {
 // swapIn makes name hold text, without a sync: after a power cut the terminal
 // may have forgotten its session, which is no loss.
 func (s *Store) swapIn(name, text string) error {
-	temp := filepath.Join(filepath.Dir(name), fmt.Sprintf(".%s.%016x.tmp", filepath.Base(name), rand.Uint64()))
+	temp := filepath.Join(filepath.Dir(name), "."+filepath.Base(name)+"."+randomHex(8)+".tmp")
 	f, err := s.fsys.Create(temp)
 	if err != nil {
 		return err

@@ -55,7 +55,7 @@ func terminalStore(t *testing.T) *Store {
 
 func TestBreadcrumbIsOwnerOnlyAndRead(t *testing.T) {
 	s := terminalStore(t)
-	s.leaveBreadcrumb("/w", "/s/a.jsonl")
+	s.opened("/w", "/s/a.jsonl")
 	got, ok := s.readBreadcrumb()
 	if want := (breadcrumb{"/w", "/s/a.jsonl"}); got != want || !ok {
 		t.Errorf("readBreadcrumb() = %v, %v, want %v, true", got, ok, want)
@@ -74,7 +74,7 @@ func TestBreadcrumbIsOwnerOnlyAndRead(t *testing.T) {
 	if diff := cmp.Diff("/w\n/s/a.jsonl\n", string(raw)); diff != "" {
 		t.Errorf("breadcrumb (-want +got):\n%s", diff)
 	}
-	s.leaveBreadcrumb("/w", "/s/b.jsonl")
+	s.opened("/w", "/s/b.jsonl")
 	if got, _ := s.readBreadcrumb(); got.path != "/s/b.jsonl" {
 		t.Errorf("after a second one readBreadcrumb() = %v", got)
 	}
@@ -100,7 +100,7 @@ func TestBreadcrumbOfTwoLinesOnly(t *testing.T) {
 		})
 	}
 	s := terminalStore(t)
-	s.leaveBreadcrumb("/w\n/evil", "/s/a.jsonl")
+	s.opened("/w\n/evil", "/s/a.jsonl")
 	if got, ok := s.readBreadcrumb(); ok {
 		t.Errorf("a path with a line end was written: %v", got)
 	}
