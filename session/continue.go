@@ -13,6 +13,84 @@ import (
 	"github.com/gajae-code/gjc-index/storage"
 )
 
+// ContinueOptions say what may be continued, and how it is opened.
+type ContinueOptions struct {
+	Dir  string // explicit directory; "" is the workspace's scope
+	Open OpenOptions
+}
+
+// Continued is the session that ContinueRecent found or began.
+type Continued struct {
+	Session *Session
+	New     bool      // nothing was there to continue
+	LeftOut []LeftOut // what was passed over on the way, and why
+}
+
+// ContinueRecent opens the session that the terminal had last in a workspace,
+// else the newest one that passes strict inspection, else it begins a new one.
+// A file whose only fault is its last line passes: it is what a crash leaves.
+// Source: behaviour part 16, decision 11.
+//
+// Errors: ErrBusy if another process writes the session to continue; those of
+// Open and Create.
+func (s *Store) ContinueRecent(ctx context.Context, cwd string, opt ContinueOptions) (Continued, error) {
+	all, left, err := s.choices(ctx, cwd, opt.Dir)
+	if err != nil {
+		return Continued{}, fmt.Errorf("continue in %s: %w", cwd, err)
+	}
+	found := Continued{LeftOut: left}
+	at, passed, err := s.firstOpenable(ctx, all, func(c choice) (err error) {
+		found.Session, err = s.openChoice(ctx, c, opt.Open)
+		return err
+	})
+	found.LeftOut = append(found.LeftOut, passed...)
+	if err == nil && at < 0 {
+		found.New = true
+		found.Session, err = s.Create(ctx, cwd, CreateOptions{Dir: opt.Dir, Wait: opt.Open.Wait})
+	}
+	if err != nil {
+		return Continued{LeftOut: found.LeftOut}, err
+	}
+	return found, nil
+}
+
+// openChoice opens a file that was inspected. A legacy one is copied into its
+// scope first.
+func (s *Store) openChoice(ctx context.Context, c choice, opt OpenOptions) (*Session, error) {
+	place, err := s.placeOf(c.path)
+	if err != nil {
+		return nil, err
+	}
+	if place == placeLegacy {
+		if c.path, err = s.migrated(ctx, c.path, opt.Migration); err != nil {
+			return nil, err
+		}
+	}
+	opt.Strict = false // it was inspected, and its last line may be torn
+	return s.Open(ctx, c.path, opt)
+}
+
+// migrated is the copy of a legacy session in the scope of its workspace.
+func (s *Store) migrated(ctx context.Context, path string, p scope.Policy) (string, error) {
+	in, err := readInfo(ctx, s.fsys, path)
+	if err != nil {
+		return "", err
+	}
+	sc, err := scope.Ensure(ctx, s.fsys, s.opt.Home, in.Cwd)
+	if err != nil {
+		return "", err
+	}
+	c, err := sc.Candidate(ctx, s.fsys, path)
+	if err != nil {
+		return "", err
+	}
+	if p == "" {
+		p = s.opt.Migration
+	}
+	c, err = sc.Open(ctx, s.fsys, s.opt.Process, c, p)
+	return c.Path, err
+}
+
 // choice is a session file that might be continued.
 type choice struct {
 	path      string
@@ -150,9 +228,10 @@ func (s *Store) whyNot(ctx context.Context, c choice) (reason string, err error)
 // that the next may do.
 func isRefusal(err error) bool {
 	var refused *scope.Error
+	var strict *InspectError
 	if errors.Is(err, ErrBusy) || errors.Is(err, storage.ErrLocked) {
 		return false
 	}
-	return errors.As(err, &refused) || errors.Is(err, storage.ErrUnsafe) ||
+	return errors.As(err, &refused) || errors.As(err, &strict) || errors.Is(err, storage.ErrUnsafe) ||
 		errors.Is(err, jsonl.ErrNotTranscript) || errors.Is(err, jsonl.ErrTooNew)
 }

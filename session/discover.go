@@ -4,7 +4,10 @@ import (
 	"cmp"
 	"context"
 	"path/filepath"
+	"runtime"
 	"slices"
+	"sync"
+	"sync/atomic"
 
 	"github.com/gajae-code/gjc-index/scope"
 	"github.com/gajae-code/gjc-index/storage"
@@ -60,21 +63,38 @@ func (s *Store) ScanDir(ctx context.Context, dir string) (Listing, error) {
 	return l, nil
 }
 
-// addRows reads the rows of files, in their order.
+// addRows reads the rows of files, in their order, several at once.
 func (s *Store) addRows(ctx context.Context, l *Listing, paths []string) error {
-	for _, path := range paths {
-		in, err := readInfo(ctx, s.fsys, path)
-		if ctx.Err() != nil {
-			return ctx.Err()
-		}
-		if err != nil {
-			l.LeftOut = append(l.LeftOut, leftOut(path, err))
+	rows, errs := make([]Info, len(paths)), make([]error, len(paths))
+	var next atomic.Int64
+	var workers sync.WaitGroup
+	for range min(len(paths)/rowsPerWorker+1, runtime.GOMAXPROCS(0)) {
+		workers.Go(func() {
+			for {
+				i := int(next.Add(1)) - 1
+				if i >= len(paths) || ctx.Err() != nil {
+					return
+				}
+				rows[i], errs[i] = readInfo(ctx, s.fsys, paths[i])
+			}
+		})
+	}
+	workers.Wait()
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	for i, path := range paths {
+		if errs[i] != nil {
+			l.LeftOut = append(l.LeftOut, leftOut(path, errs[i]))
 			continue
 		}
-		l.Sessions = append(l.Sessions, in)
+		l.Sessions = append(l.Sessions, rows[i])
 	}
 	return nil
 }
+
+// rowsPerWorker is how many rows are worth a goroutine of their own.
+const rowsPerWorker = 16
 
 func sortByModified(rows []Info) {
 	slices.SortStableFunc(rows, func(a, b Info) int {
