@@ -9,7 +9,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/gajae-code/gjc-index/jsonl"
 	"github.com/gajae-code/gjc-index/migrations"
 	"github.com/gajae-code/gjc-index/scope"
 	"github.com/gajae-code/gjc-index/storage"
@@ -106,21 +105,6 @@ func (x *Index) Notes() []string {
 	x.noteMu.Lock()
 	defer x.noteMu.Unlock()
 	return slices.Clone(x.notes)
-}
-
-// Entries gives the entries of the session file at path in file order.
-// fs.ErrNotExist if that file is not in the database.
-func (x *Index) Entries(ctx context.Context, path string) iter.Seq2[EntryRow, error] {
-	return func(yield func(EntryRow, error) bool) { yield(EntryRow{}, errUnbuilt) }
-}
-
-// Labels gives the label entries of a session in file order.
-func (x *Index) Labels(ctx context.Context, path string) ([]LabelRow, error) { return nil, errUnbuilt }
-
-// ContextOf is the context that ends at leaf ("": the last entry), made by
-// reading only the lines that decide it. strict leaves holes unbridged.
-func (x *Index) ContextOf(ctx context.Context, path, leaf string, strict bool) (jsonl.Value, error) {
-	return jsonl.Value{}, errUnbuilt
 }
 
 // Check compares the database with the files, all of them read again, and gives
