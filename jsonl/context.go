@@ -1,5 +1,7 @@
 package jsonl
 
+import "slices"
+
 // Context is what a session is at a leaf: the messages for the model and the
 // state derived from the path. Values are those of the entries, not copies.
 type Context struct {
@@ -85,7 +87,7 @@ func NeededForContext(path []PathEntry) []bool {
 	answer := -1
 	for i := len(path) - 1; i >= 0; i-- {
 		e := &path[i]
-		sent := i >= kept && KindOf(e.Type, "").Context
+		sent := i >= kept && inContext(e.Type)
 		if e.Type == "compaction" {
 			sent = i == compaction
 		}
@@ -123,6 +125,13 @@ func keptFrom(path []PathEntry) (compaction, kept int) {
 }
 
 func (c *Context) addMessages(path []PathEntry) {
+	read := 0
+	for i := range path {
+		if path[i].Value != nil {
+			read++
+		}
+	}
+	c.Messages = slices.Grow(c.Messages, read)
 	for i := range path {
 		if m := messageOf(&path[i]); !m.Is(Absent) {
 			c.Messages = append(c.Messages, m)

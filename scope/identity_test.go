@@ -156,12 +156,9 @@ func TestB043AliasAndMovedProject(t *testing.T) {
 		t.Errorf("after the move: %s and %s, want one scope", a.Dir, b.Dir)
 	}
 	// The old scope still says whose it was, so that it can be bound anew.
-	found := false
-	for old, err := range All(ctx, disk(), home) {
-		must(t, err)
-		found = found || old.Canonical == real && old.Dir == s.Dir
-	}
-	if !found {
-		t.Error("All does not know the scope of the old place")
+	former, err := a.Former(ctx, disk())
+	must(t, err)
+	if len(former) != 1 || former[0].Dir != s.Dir || former[0].Canonical != real {
+		t.Errorf("Former = %+v, want the scope of the old place", former)
 	}
 }

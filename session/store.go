@@ -27,6 +27,7 @@ type Options struct {
 	KeepUnanswered bool           // Flush and Close write a session that holds prompts and no answer
 	Sync           bool           // each batch is synced before it counts as committed
 	Redact         jsonl.Redactor // takes secrets out of what is appended; nil takes nothing out
+	Terminal       string         // whose last session a breadcrumb keeps, see TerminalID; "" keeps none
 	Log            *slog.Logger   // is told of best-effort failures and of the first write error; nil is quiet
 }
 

@@ -269,9 +269,9 @@ func fillHistory(t *testing.T, home, path string) map[int]string {
 		if err != nil {
 			t.Fatal(err)
 		}
-		text := o["prompt"].(string)
+		text, cwd := o["prompt"].(string), o["cwd"].(string)
 		texts[int(o["id"].(float64))] = text
-		prompts = append(prompts, history.Prompt{Text: text, Cwd: o["cwd"].(string), Time: at})
+		prompts = append(prompts, history.Prompt{Text: text, Cwd: &cwd, Time: at})
 	}
 	ctx := context.Background()
 	s, err := history.Open(ctx, storage.Disk(storage.Policy{}), filepath.Join(home, "history.db"), history.Options{})
