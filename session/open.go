@@ -191,7 +191,7 @@ func (c *core) abandon(err error) error {
 	for _, r := range c.lates {
 		err = errors.Join(err, r.Close())
 	}
-	return errors.Join(err, c.held.release(!c.existsLocked()))
+	return errors.Join(err, c.held.release(true))
 }
 
 func (c *core) existsLocked() bool {
