@@ -51,7 +51,7 @@ type Options struct {
 // brings the schema of set Index up to date. Any number of processes may open a
 // fresh database at once. The caller closes the result.
 //
-// Errors: ErrNewer; storage.ErrUnsafe if path is no plain file; fs.ErrNotExist
+// Errors: ErrNewer (set Index); storage.ErrUnsafe if path is no plain file; fs.ErrNotExist
 // if ReadOnly and missing; else see Damaged, Busy and Unusable.
 func Open(ctx context.Context, fsys storage.FS, path string, set Set, opt Options) (*DB, error) {
 	if opt.BusyTimeout == 0 {
@@ -71,9 +71,14 @@ func Open(ctx context.Context, fsys storage.FS, path string, set Set, opt Option
 	return db, nil
 }
 
-// settle refuses newer schemas and runs what Open has to run.
+// settle brings the index's schema up to date, or, where nothing may be written,
+// refuses a newer one. History is another program's file too: what a newer
+// version of this one added to it matters only where it is used.
 func (db *DB) settle(ctx context.Context) error {
-	if db.set == Index && !db.opt.ReadOnly {
+	if db.set != Index {
+		return nil
+	}
+	if !db.opt.ReadOnly {
 		return db.Migrate(ctx)
 	}
 	at, err := db.Version(ctx)

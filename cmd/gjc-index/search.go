@@ -70,7 +70,7 @@ func (a *app) search(cmd *cobra.Command, f searchFlags, text string) error {
 			if err != nil {
 				return err
 			}
-			req.Session = row.Path
+			req.Session = row.ID
 		}
 		found, err := x.Search(cmd.Context(), req)
 		if err != nil {
