@@ -8,17 +8,20 @@ import (
 )
 
 // prefilter finds the lines of raw JSON that may hold a text that matches a
-// query. A line is passed over only if one piece of one term can't be in it: it
-// has the piece in neither case, and no rune or escape that could be a part of
-// it in another spelling. So the lines found are decoded, folded and judged,
-// and no other has to be.
+// query; these are decoded, folded and judged, and no others have to be.
+//
+// It looks for one rune, the pivot, of one piece of one term: in either case,
+// with what stands around it in the piece as far as ASCII tells, or in another
+// spelling, or as an escape.
 type prefilter struct {
-	all    bool   // every line may match
-	needle []byte // folded; one of the query's pieces
-	rare   int    // offset in needle of the byte looked for
-	low    byte   // it, in both cases
-	high   byte
-	*spelling
+	all         bool   // every line may match
+	piece       []byte // folded
+	pivot       int    // offset in piece of the rune looked for
+	pivotBytes  []byte
+	rare        int  // offset in pivotBytes of the byte looked for
+	low, high   byte // it, in both cases
+	pivotOthers *spelling
+	pieceOthers *spelling
 }
 
 func newPrefilter(q Query) *prefilter {
@@ -34,8 +37,16 @@ func newPrefilter(q Query) *prefilter {
 	if best == nil {
 		return &prefilter{all: true}
 	}
-	p := &prefilter{needle: best, rare: newFinder(best).rare, spelling: spellingOf(best)}
-	p.low = best[p.rare]
+	p := &prefilter{piece: best, pieceOthers: spellingOf(string(best))}
+	p.pivot = newFinder(best).rare
+	for !utf8.RuneStart(best[p.pivot]) {
+		p.pivot--
+	}
+	_, size := utf8.DecodeRune(best[p.pivot:])
+	p.pivotBytes = best[p.pivot : p.pivot+size]
+	p.rare = newFinder(p.pivotBytes).rare
+	p.pivotOthers = spellingOf(string(p.pivotBytes))
+	p.low = p.pivotBytes[p.rare]
 	p.high = p.low
 	if 'a' <= p.low && p.low <= 'z' {
 		p.high -= 'a' - 'A'
@@ -61,72 +72,118 @@ const none = int(^uint(0) >> 1)
 
 // cursors are the next places of a chunk that make a line worth looking at, by
 // the way in which they do.
-type cursors struct {
-	needleLow, needleHigh, odd, escape int
-}
+type cursors struct{ low, high, other int }
+
+// newCursors is where a chunk begins.
+func newCursors() cursors { return cursors{-1, -1, -1} }
 
 // next is the first place from pos on that makes its line worth looking at, or
-// none. c keeps what is known of the chunk between calls with rising pos; it
-// begins as {-1, -1, -1, -1}. pos is 0 or the beginning of a line.
+// none. c keeps what is known of the chunk between calls with rising pos. pos is
+// the beginning of a line.
 func (p *prefilter) next(data []byte, pos int, c *cursors) int {
 	if p.all {
 		return pos
 	}
-	if c.needleLow < pos {
-		c.needleLow = p.nextNeedle(data, pos, p.low)
+	if c.low < pos {
+		c.low = p.nextPivot(data, pos, p.low)
 	}
 	if p.high == p.low {
-		c.needleHigh = none
-	} else if c.needleHigh < pos {
-		c.needleHigh = p.nextNeedle(data, pos, p.high)
+		c.high = none
+	} else if c.high < pos {
+		c.high = p.nextPivot(data, pos, p.high)
 	}
-	if c.odd < pos {
-		c.odd = p.nextOdd(data, pos)
+	if c.other < pos {
+		c.other = p.nextOther(data, pos)
 	}
-	if c.escape < pos {
-		c.escape = p.nextEscape(data, pos)
-	}
-	return min(c.needleLow, c.needleHigh, c.odd, c.escape)
+	return min(c.low, c.high, c.other)
 }
 
-// nextNeedle finds the needle in either case with its rarest byte as given.
-func (p *prefilter) nextNeedle(data []byte, pos int, rare byte) int {
-	n, r := len(p.needle), p.rare
-	for from := pos + r; from < len(data); {
+// nextPivot finds the pivot with its rarest byte as given, where what stands
+// around it may be the piece.
+func (p *prefilter) nextPivot(data []byte, pos int, rare byte) int {
+	for from := pos; from < len(data); {
 		i := bytes.IndexByte(data[from:], rare)
 		if i < 0 {
 			break
 		}
 		from += i + 1
-		start := from - 1 - r
-		if start+n > len(data) {
-			break
+		at := from - 1 - p.rare
+		if len(p.pivotBytes) > 1 && (at < pos || !bytes.HasPrefix(data[at:], p.pivotBytes)) {
+			continue
 		}
-		if sameFold(data[start:start+n], p.needle) {
-			return start
+		if p.mayFollow(data, at+len(p.pivotBytes)) && p.mayPrecede(data, at) {
+			return at
 		}
 	}
 	return none
 }
 
-// sameFold reports whether raw is the folded needle, but for ASCII case.
-func sameFold(raw, needle []byte) bool {
-	for i, c := range needle {
-		d := raw[i]
-		if d != c && (d|0x20 != c || d < 'A' || d > 'Z') {
+// mayFollow reports whether what stands from data[at] on may be the rest of the
+// piece after the pivot.
+func (p *prefilter) mayFollow(data []byte, at int) bool {
+	for _, c := range p.piece[p.pivot+len(p.pivotBytes):] {
+		if at >= len(data) {
 			return false
+		}
+		d := data[at]
+		if d != c && (d|0x20 != c || d < 'A' || d > 'Z') {
+			return d >= utf8.RuneSelf && p.mayBeOther(data, at) || bytes.HasPrefix(data[at:], []byte(`\u`))
+		}
+		at++
+	}
+	return true
+}
+
+// mayPrecede reports whether what stands before data[at] may be the beginning
+// of the piece before the pivot.
+func (p *prefilter) mayPrecede(data []byte, at int) bool {
+	for i := p.pivot - 1; i >= 0; i-- {
+		at--
+		if at < 0 {
+			return false
+		}
+		c, d := p.piece[i], data[at]
+		if d != c && (d|0x20 != c || d < 'A' || d > 'Z') {
+			return d >= utf8.RuneSelf && p.mayBeOther(data, at) ||
+				bytes.Contains(data[max(0, at-5):at+1], []byte(`\u`)) // perhaps within an escape
 		}
 	}
 	return true
 }
 
-// nextOdd finds a rune from U+0080 that may spell a part of the needle.
-func (p *prefilter) nextOdd(data []byte, pos int) int {
+// mayBeOther reports whether the rune that data[at] is a byte of may spell a
+// part of the piece, or vanish.
+func (p *prefilter) mayBeOther(data []byte, at int) bool {
+	for n := 0; n < utf8.UTFMax-1 && at > 0 && !utf8.RuneStart(data[at]); n++ {
+		at--
+	}
+	r, _ := utf8.DecodeRune(data[at:])
+	return p.pieceOthers.escaped.has(r) || isMark(r) || r == utf8.RuneError
+}
+
+// nextOther finds a rune from U+0080, or an escape, that may spell the pivot.
+func (p *prefilter) nextOther(data []byte, pos int) int {
+	high := uint64(0)
+	if p.pivotOthers.any {
+		high = highBits
+	}
 	for pos < len(data) {
-		pos = nextHigh(data, pos)
+		pos = nextStrange(data, pos, high)
+		if pos == len(data) {
+			break
+		}
+		if data[pos] == '\\' {
+			if beginsEscape(data, pos) {
+				if r, _ := escapedRune(data[pos:]); p.pivotOthers.escaped.has(r) {
+					return pos
+				}
+			}
+			pos += 2
+			continue
+		}
 		for pos < len(data) && data[pos] >= utf8.RuneSelf {
 			r, size := decodeHigh(data[pos:])
-			if p.odd.has(r) || p.marks && isMarkFast(r) && p.afterBase(data, pos) {
+			if p.pivotOthers.odd.has(r) {
 				return pos
 			}
 			pos += size
@@ -135,20 +192,40 @@ func (p *prefilter) nextOdd(data []byte, pos int) int {
 	return none
 }
 
-// nextHigh is the offset of the next byte from 0x80, or the length.
-func nextHigh(data []byte, pos int) int {
-	for ; pos+32 <= len(data); pos += 32 {
-		b := data[pos : pos+32 : pos+32]
-		x := binary.LittleEndian.Uint64(b) | binary.LittleEndian.Uint64(b[8:]) |
-			binary.LittleEndian.Uint64(b[16:]) | binary.LittleEndian.Uint64(b[24:])
-		if x&highBits != 0 {
+// nextStrange is the offset of the next \u or byte with one of the bits of
+// high, which are the same for each byte; the length if there is none.
+func nextStrange(data []byte, pos int, high uint64) int {
+	const backslashes, us = '\\' * eachByte, 'u' * eachByte
+	for ; pos+33 <= len(data); pos += 32 {
+		b := data[pos : pos+33 : pos+33]
+		x0, x1 := binary.LittleEndian.Uint64(b), binary.LittleEndian.Uint64(b[8:])
+		x2, x3 := binary.LittleEndian.Uint64(b[16:]), binary.LittleEndian.Uint64(b[24:])
+		// A byte of these is 0 where a backslash stands before a u.
+		v0 := (x0 ^ backslashes) | (binary.LittleEndian.Uint64(b[1:]) ^ us)
+		v1 := (x1 ^ backslashes) | (binary.LittleEndian.Uint64(b[9:]) ^ us)
+		v2 := (x2 ^ backslashes) | (binary.LittleEndian.Uint64(b[17:]) ^ us)
+		v3 := (x3 ^ backslashes) | (binary.LittleEndian.Uint64(b[25:]) ^ us)
+		zero := (v0-eachByte)&^v0 | (v1-eachByte)&^v1 | (v2-eachByte)&^v2 | (v3-eachByte)&^v3
+		if zero&highBits|(x0|x1|x2|x3)&high != 0 {
 			break
 		}
 	}
-	for pos < len(data) && data[pos] < utf8.RuneSelf {
-		pos++
+	for ; pos < len(data); pos++ {
+		c := data[pos]
+		if uint64(c)&high != 0 || c == '\\' && pos+1 < len(data) && data[pos+1] == 'u' {
+			break
+		}
 	}
 	return pos
+}
+
+// beginsEscape reports whether the backslash at data[at] is no escaped one.
+func beginsEscape(data []byte, at int) bool {
+	n := 0
+	for n < at && data[at-1-n] == '\\' {
+		n++
+	}
+	return n%2 == 0
 }
 
 // decodeHigh is utf8.DecodeRune for a first byte from 0x80.
@@ -160,50 +237,6 @@ func decodeHigh(b []byte) (rune, int) {
 		}
 	}
 	return utf8.DecodeRune(b)
-}
-
-// isMarkFast is isMark with the blocks that have none taken out first.
-func isMarkFast(r rune) bool {
-	switch {
-	case r < 0x300, r >= 0x3400 && r < 0xA600, r >= 0xAC00 && r < 0xFB00, r >= 0x2010 && r < 0x20D0, r >= 0x2100 && r < 0x2C00:
-		return false
-	}
-	return isMark(r)
-}
-
-// afterBase reports whether the mark at data[at] may belong to a rune of the
-// needle.
-func (p *prefilter) afterBase(data []byte, at int) bool {
-	if at == 0 {
-		return true
-	}
-	if at >= 6 && data[at-6] == '\\' && data[at-5] == 'u' {
-		return true
-	}
-	r, _ := utf8.DecodeLastRune(data[:at])
-	return p.bases.has(r) || isMark(r) || r == utf8.RuneError
-}
-
-// nextEscape finds a \u escape of a rune that may spell a part of the needle.
-// data[pos] is not within an escape.
-func (p *prefilter) nextEscape(data []byte, pos int) int {
-	for pos < len(data) {
-		i := bytes.IndexByte(data[pos:], '\\')
-		if i < 0 || pos+i+1 >= len(data) {
-			break
-		}
-		pos += i
-		if data[pos+1] != 'u' {
-			pos += 2
-			continue
-		}
-		r, size := escapedRune(data[pos:])
-		if p.escaped.has(r) || p.marks && isMarkFast(r) || r >= 0xD7B0 && r < 0xD800 {
-			return pos
-		}
-		pos += size
-	}
-	return none
 }
 
 // escapedRune reads what stands at a \u: a rune, or U+FFFD for half a pair.

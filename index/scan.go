@@ -3,6 +3,7 @@ package index
 import (
 	"context"
 	"fmt"
+	"hash/maphash"
 	"runtime"
 	"sync"
 	"sync/atomic"
@@ -66,7 +67,7 @@ type ScanFailure struct {
 func Scan(ctx context.Context, fsys storage.FS, files []ScanFile, q Query, opt ScanOptions) ([]Hit, []ScanFailure, error) {
 	sc := &scan{
 		fsys: fsys, query: q, opt: opt, filter: newPrefilter(q),
-		top: newTop(opt.Limit), failed: make([]error, len(files)),
+		top: newTop(opt.Limit), failed: make([]error, len(files)), seed: maphash.MakeSeed(),
 	}
 	if sc.opt.Role == "" {
 		sc.opt.Role = RoleAny
@@ -112,6 +113,7 @@ type scan struct {
 	opt    ScanOptions
 	filter *prefilter
 	failed []error // by file
+	seed   maphash.Seed
 
 	mu  sync.Mutex
 	top *top

@@ -55,9 +55,7 @@ func (w *scanWorker) file(ctx context.Context, file *ScanFile) error {
 }
 
 func (w *scanWorker) tooOld(ms int64) bool {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	return ms < w.top.oldest
+	return ms < w.top.oldest.Load()
 }
 
 // lines goes through the file in chunks of whole lines.
@@ -106,7 +104,7 @@ func (w *scanWorker) lines(ctx context.Context, f storage.File, file *ScanFile) 
 // chunk judges the lines of data that may match; line is the first one's
 // number.
 func (w *scanWorker) chunk(data []byte, line int, file *ScanFile) error {
-	c := cursors{-1, -1, -1, -1}
+	c := newCursors()
 	counted := 0
 	for pos := 0; pos < len(data); {
 		at := w.filter.next(data, pos, &c)

@@ -3,6 +3,7 @@ package index
 import (
 	"context"
 	"fmt"
+	"hash/maphash"
 	"io"
 	"math"
 
@@ -40,8 +41,14 @@ func (w *scanWorker) judge(f *jsonl.Fields, raw []byte, at place, file *ScanFile
 			return nil
 		}
 	}
-	text := string(w.text)
-	return &textHit{file: file, order: order, line: at.line, entry: at.entry, role: role, text: text, sum: textSum(text)}
+	h := &textHit{
+		file: file, order: order, line: at.line, entry: at.entry, role: role,
+		sum: maphash.Bytes(w.seed, w.text),
+	}
+	if order >= w.top.oldest.Load() {
+		h.text = string(w.text)
+	}
+	return h
 }
 
 // textRole says whose text a record has; "" if none.

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"math"
 	"slices"
+	"sync/atomic"
 	"time"
 )
 
@@ -14,9 +15,8 @@ type textHit struct {
 	line  int
 	entry string
 	role  Role
-	text  string
-	sum   int64
-	count int
+	text  string // empty if it was too old when found
+	sum   uint64
 }
 
 // newer orders hits as they are shown.
@@ -27,13 +27,15 @@ func newer(a, b *textHit) int {
 // top keeps the newest hits, equal texts once.
 type top struct {
 	limit  int
-	counts map[int64]int // by sum
-	kept   map[int64]*textHit
-	oldest int64 // a hit older than that has no place; once there are limit of them
+	counts map[uint64]int // by sum
+	kept   map[uint64]*textHit
+	oldest atomic.Int64 // a hit older than that has no place, once there are limit of them
 }
 
 func newTop(limit int) *top {
-	return &top{limit: limit, counts: map[int64]int{}, kept: map[int64]*textHit{}, oldest: math.MinInt64}
+	t := &top{limit: limit, counts: map[uint64]int{}, kept: map[uint64]*textHit{}}
+	t.oldest.Store(math.MinInt64)
+	return t
 }
 
 // add takes a file's hits.
@@ -41,7 +43,7 @@ func (t *top) add(hits []*textHit) {
 	for _, h := range hits {
 		t.counts[h.sum]++
 		had := t.kept[h.sum]
-		if h.order < t.oldest || had != nil && newer(had, h) <= 0 {
+		if h.order < t.oldest.Load() || had != nil && newer(had, h) <= 0 {
 			continue
 		}
 		t.kept[h.sum] = h
@@ -58,7 +60,7 @@ func (t *top) prune() {
 		for _, h := range list[t.limit:] {
 			delete(t.kept, h.sum)
 		}
-		t.oldest = list[t.limit-1].order
+		t.oldest.Store(list[t.limit-1].order)
 	}
 }
 

@@ -58,65 +58,56 @@ func folds(r rune) bool {
 
 func isMark(r rune) bool { return unicode.In(r, unicode.Mn, unicode.Me) }
 
-// spelling says which runes of a raw line may stand for a part of a folded
-// piece of a term, other than the piece's own runes.
+// spelling says which runes of a raw line may stand for some runes of a folded
+// text, other than these themselves.
 type spelling struct {
-	odd     runeSet // from U+0080: each makes a line worth decoding
-	escaped runeSet // the same for runes written as \u escapes, ASCII too
-	marks   bool    // a mark after a rune of bases does so too
-	bases   runeSet
+	odd     runeSet // from U+0080, as they are
+	any     bool    // odd is not empty
+	escaped runeSet // as \u escapes, ASCII too
 }
 
-func spellingOf(piece []byte) *spelling {
-	sp := &spelling{odd: newRuneSet(), escaped: newRuneSet(), bases: newRuneSet()}
+func spellingOf(text string) *spelling {
+	sp := &spelling{odd: newRuneSet(), escaped: newRuneSet()}
 	own := newRuneSet()
-	parts := newRuneSet() // what the piece's runes decompose into
-	for _, r := range string(piece) {
+	for _, r := range text {
 		own.add(r)
 		sp.escaped.add(r)
-		sp.bases.add(r)
-		sp.marks = sp.marks || unicode.In(r, unicode.Latin, unicode.Greek) || r == 'е'
+		if 'a' <= r && r <= 'z' {
+			sp.escaped.add(r - 'a' + 'A')
+		}
 		for _, part := range norm.NFD.String(string(r)) {
-			parts.add(part)
 			if part != r {
-				sp.marks = true
-				sp.bases.add(part)
+				own.add(part)
 				sp.addPart(part)
 			}
-		}
-		sp.marks = sp.marks || isMark(r)
-	}
-	for r := 'A'; r <= 'Z'; r++ {
-		if own.has(r + 'a' - 'A') {
-			sp.escaped.add(r)
-			sp.bases.add(r)
 		}
 	}
 	for _, v := range variants() {
 		for _, r := range v.fold {
-			if own.has(r) || parts.has(r) {
-				sp.odd.add(v.r)
-				sp.escaped.add(v.r)
-				sp.bases.add(v.r)
+			if own.has(r) {
+				sp.addOdd(v.r)
 				break
 			}
 		}
 	}
 	if own.has(utf8.RuneError) {
-		sp.odd.add(utf8.RuneError)
+		sp.addOdd(utf8.RuneError) // bytes that are no UTF-8
 	}
 	return sp
 }
 
-// addPart takes a rune that joins others to make one of the piece's, unless it
-// is one that stands alone as well: then the mark after it tells.
+func (sp *spelling) addOdd(r rune) {
+	sp.odd.add(r)
+	sp.escaped.add(r)
+	sp.any = true
+}
+
+// addPart takes a rune that joins others to make one of the text's. One that
+// also stands alone tells nothing: the rune that joins it does.
 func (sp *spelling) addPart(part rune) {
-	if isMark(part) {
-		return
-	}
-	jamo := part >= 0x1100 && part < 0x1200
-	if jamo || !norm.NFC.PropertiesString(string(part)).BoundaryBefore() {
-		sp.odd.add(part)
-	}
 	sp.escaped.add(part)
+	jamo := part >= 0x1100 && part < 0x1200
+	if jamo || isMark(part) || !norm.NFC.PropertiesString(string(part)).BoundaryBefore() {
+		sp.addOdd(part)
+	}
 }
