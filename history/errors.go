@@ -35,7 +35,7 @@ func plain(err error) error {
 		return fmt.Errorf("%w: %w", ErrFull, err)
 	case migrations.Damaged(err):
 		return fmt.Errorf("%w: %w", ErrDamaged, err)
-	case migrations.Unusable(err):
+	case migrations.Refused(err):
 		return fmt.Errorf("%w: %w", ErrReadOnly, err)
 	}
 	return err

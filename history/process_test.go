@@ -89,7 +89,7 @@ func child(t *testing.T, job string) *exec.Cmd {
 func TestManyProcessesAddWhileOthersSearch(t *testing.T) {
 	adders, each := 16, 40
 	if n, err := strconv.Atoi(os.Getenv("GJC_INDEX_TEST_PROMPTS")); err == nil {
-		each = n // 1000 for the full measure
+		each = n // 1000 is the full measure
 	}
 	dir := t.TempDir()
 	results := make(chan error)

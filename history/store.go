@@ -48,7 +48,8 @@ type Store struct {
 // Open opens the history at path; a missing one is made, an older one brought
 // up to date, and prompts that a dead process left in its journal are stored.
 // Where the file can be read but not written, it is opened for reading: see
-// ReadOnly. The caller closes the result.
+// ReadOnly. The caller closes the result. fsys should not insist on private
+// directories: the other program makes the one of history.db 0755.
 //
 // Errors: ErrBusy, ErrDamaged, ErrFull; fs.ErrNotExist if Options.ReadOnly;
 // storage.ErrUnsafe if path is no plain file.
@@ -64,7 +65,7 @@ func Open(ctx context.Context, fsys storage.FS, path string, opt Options) (*Stor
 	}
 	s := &Store{fsys: fsys, path: path, opt: opt, wake: make(chan struct{}, 1), stop: make(chan struct{})}
 	err := s.open(ctx)
-	if err != nil && !opt.ReadOnly && migrations.Unusable(err) {
+	if err != nil && !opt.ReadOnly && migrations.Unusable(err) && !migrations.Full(err) {
 		if cause := plain(err); s.openReadOnly(ctx) == nil {
 			s.readOnly, err = cause, nil
 		}
@@ -93,6 +94,9 @@ func (s *Store) open(ctx context.Context) (err error) {
 			err = errors.Join(err, s.db.Close())
 		}
 	}()
+	if err = s.db.Writable(ctx); err != nil {
+		return err
+	}
 	if err = layOut(ctx, s.db); err != nil {
 		return err
 	}
@@ -102,10 +106,10 @@ func (s *Store) open(ctx context.Context) (err error) {
 	if err = s.catchUp(ctx); err != nil {
 		return err
 	}
+	if err = s.replay(ctx); err != nil {
+		return err
+	}
 	if s.opt.Journal {
-		if err = s.replay(ctx); err != nil {
-			return err
-		}
 		s.journal = &journal{fsys: s.fsys, path: s.path}
 	}
 	if err = s.prime(ctx); err != nil {

@@ -106,13 +106,14 @@ func (w *promptWriter) Add(p Prompt) {
 // RemoveFile removes the prompts of a file, also those added and not flushed.
 func (w *promptWriter) RemoveFile(tx *sqlx.Tx, fileKey int64) error {
 	w.queue = slices.DeleteFunc(w.queue, func(p Prompt) bool { return p.FileKey == fileKey })
-	had := len(w.removed)
-	if err := tx.Select(&w.removed, `SELECT id, text FROM prompts WHERE file = ?`, fileKey); err != nil {
+	var old []removedPrompt
+	if err := tx.Select(&old, `SELECT id, text FROM prompts WHERE file = ?`, fileKey); err != nil {
 		return fmt.Errorf("read prompts to remove: %w", err)
 	}
-	if len(w.removed) == had {
+	if len(old) == 0 {
 		return nil
 	}
+	w.removed = append(w.removed, old...)
 	if _, err := tx.Exec(`DELETE FROM prompts WHERE file = ?`, fileKey); err != nil {
 		return fmt.Errorf("remove prompts: %w", err)
 	}

@@ -16,7 +16,7 @@ func TestEvict(t *testing.T) {
 		return `"evictedContent":{"evictedAt":1772366400000,"reason":"compacted_history","compactionEntryId":"00000005","firstKeptEntryId":"00000004","payloads":{` + payloads + `}}`
 	}
 	many := `{` + strings.Repeat(`"a":1,`, 2) + `"l":["` + strings.Repeat(`x","`, 400) + `"]}`
-	manyJSON := parseValue(t, many).JSON()
+	manyJSON := parsed(t, many).JSON()
 	manySum := blob.RefOf([]byte(manyJSON)).Hex()
 	lone := strings.Repeat("x", 1100) + `\ud800`
 	loneSum := blob.RefOf([]byte(`"` + lone + `"`)).Hex()
@@ -54,7 +54,7 @@ func TestEvict(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			ctx, blobs := t.Context(), newBlobs()
-			o := parseValue(t, tt.in).Obj()
+			o := parsed(t, tt.in).Obj()
 			before := ObjectValue(o).JSON()
 			got, stats, err := Evict(ctx, blobs, o, Eviction{At: 1772366400000, CompactionID: "00000005", FirstKeptID: "00000004"})
 			if err != nil {
@@ -89,7 +89,7 @@ func TestEvict(t *testing.T) {
 
 func TestRehydrateWithoutItsBlob(t *testing.T) {
 	text := strings.Repeat("x", 2000)
-	o := parseValue(t, `{"type":"message","message":{"content":[{"type":"text","text":"`+text+`"}]}}`).Obj()
+	o := parsed(t, `{"type":"message","message":{"content":[{"type":"text","text":"`+text+`"}]}}`).Obj()
 	got, _, err := Evict(context.Background(), newBlobs(), o, Eviction{})
 	if err != nil {
 		t.Fatal(err)
@@ -102,4 +102,35 @@ func TestRehydrateWithoutItsBlob(t *testing.T) {
 	if got := back.Get("message").Get("content").Items()[0].Get("text").Str(); got != want {
 		t.Errorf("text = %q, want %q", got, want)
 	}
+}
+
+// FuzzEvict holds that what was evicted comes back where it was.
+func FuzzEvict(f *testing.F) {
+	long := strings.Repeat("x", 1100)
+	f.Add(`[{"type":"text","text":"` + long + `"},{"type":"toolCall","arguments":{"a.b":1,"a":{"b":["` + long + `"]},"":"` + long + `"}}]`)
+	f.Add(`[{"type":"toolCall","arguments":{"l":["` + strings.Repeat(`a","`, 600) + `"]}}]`)
+	f.Fuzz(func(t *testing.T, content string) {
+		v, err := ParseString(content)
+		if err != nil {
+			return
+		}
+		ctx, blobs := t.Context(), newBlobs()
+		o := NewObj(Member{"type", StringValue("custom_message")}, Member{"content", v})
+		before := ObjectValue(o).JSON()
+		got, stats, err := Evict(ctx, blobs, o, Eviction{})
+		if err != nil || ObjectValue(o).JSON() != before {
+			t.Fatalf("Evict changed what it was given, or: %v", err)
+		}
+		back, missing, err := Rehydrate(ctx, blobs, got)
+		if err != nil || len(missing) > 0 {
+			t.Fatalf("Rehydrate: %v, %v", missing, err)
+		}
+		if stats.Entries > 0 {
+			back = back.Clone()
+			back.Delete("evictedContent")
+		}
+		if after := ObjectValue(back).JSON(); after != before {
+			t.Errorf("came back as %s, want %s", after, before)
+		}
+	})
 }

@@ -1,5 +1,7 @@
 package jsonl
 
+import "slices"
+
 // Context is what a session is at a leaf: the messages for the model and the
 // state derived from the path. Values are those of the entries, not copies.
 type Context struct {
@@ -13,10 +15,10 @@ type Context struct {
 	TTSRRecords      []Value // {name, lastInjectedAt}
 	TTSRMessageCount float64
 
-	MCPTools           []Value
-	HasMCPSelection    bool
-	BuiltinTools       Value // an array; Absent if nothing was ever selected
-	HasBuiltinSelected bool
+	MCPTools            []Value
+	HasMCPSelection     bool
+	BuiltinTools        Value // an array; Absent if nothing was ever selected
+	HasBuiltinSelection bool
 
 	Mode     Value // "none" if none was entered
 	ModeData Value // Absent if the mode has none
@@ -53,7 +55,7 @@ func BuildContext(path []*Entry) *Context {
 }
 
 // BuildContextOf is BuildContext for a path of which only those entries were
-// read that NeededForContext names.
+// read that NeededForContext names. The others may also be left out of path.
 func BuildContextOf(path []PathEntry) *Context {
 	s := newStateScan()
 	for i := range path {
@@ -75,18 +77,30 @@ func BuildContextOf(path []PathEntry) *Context {
 }
 
 // NeededForContext says, entry by entry, which records of a path decide its
-// context: those that are sent to the model, and those whose state is in force.
+// context: those that are sent to the model, those whose state is in force,
+// the first entry kept by the compaction, and the first answer, which gives
+// the default model its place among the models.
 func NeededForContext(path []PathEntry) []bool {
 	needed := make([]bool, len(path))
 	compaction, kept := keptFrom(path)
 	var last lastSeen
+	answer := -1
 	for i := len(path) - 1; i >= 0; i-- {
 		e := &path[i]
-		sent := i >= kept && KindOf(e.Type, "").Context
+		sent := i >= kept && inContext(e.Type)
 		if e.Type == "compaction" {
 			sent = i == compaction
 		}
 		needed[i] = last.decides(e) || sent
+		if e.Type == "message" && e.Role == "assistant" {
+			answer = i
+		}
+	}
+	if answer >= 0 {
+		needed[answer] = true
+	}
+	if compaction >= 0 {
+		needed[kept] = true
 	}
 	return needed
 }
@@ -111,6 +125,13 @@ func keptFrom(path []PathEntry) (compaction, kept int) {
 }
 
 func (c *Context) addMessages(path []PathEntry) {
+	read := 0
+	for i := range path {
+		if path[i].Value != nil {
+			read++
+		}
+	}
+	c.Messages = slices.Grow(c.Messages, read)
 	for i := range path {
 		if m := messageOf(&path[i]); !m.Is(Absent) {
 			c.Messages = append(c.Messages, m)
@@ -153,7 +174,7 @@ func (c *Context) Value() Value {
 	o.Set("selectedMCPToolNames", ArrayValue(list(c.MCPTools)...))
 	setPresent(o, "selectedDiscoveredBuiltinToolNames", c.BuiltinTools)
 	o.Set("hasPersistedMCPToolSelection", BoolValue(c.HasMCPSelection))
-	o.Set("hasPersistedDiscoveredBuiltinToolSelection", BoolValue(c.HasBuiltinSelected))
+	o.Set("hasPersistedDiscoveredBuiltinToolSelection", BoolValue(c.HasBuiltinSelection))
 	setPresent(o, "mode", c.Mode)
 	setPresent(o, "modeData", c.ModeData)
 	return ObjectValue(o)

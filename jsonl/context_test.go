@@ -197,14 +197,19 @@ func TestContextOfNeededEntriesIsTheContextOfAll(t *testing.T) {
 			some[i] = all[i]
 			all[i].Value = e.Value()
 		}
+		var only []PathEntry
 		for i, needed := range NeededForContext(some) {
 			if needed {
 				some[i].Value = path[i].Value()
+				only = append(only, some[i])
 			}
 		}
 		want := BuildContextOf(all).Value().JSON()
 		if diff := cmp.Diff(want, BuildContextOf(some).Value().JSON()); diff != "" {
 			t.Fatalf("context of the needed entries (-all +needed):\n%s", diff)
+		}
+		if diff := cmp.Diff(want, BuildContextOf(only).Value().JSON()); diff != "" {
+			t.Fatalf("context of a path of the needed entries alone (-all +only):\n%s", diff)
 		}
 		if diff := cmp.Diff(want, BuildContext(path).Value().JSON()); diff != "" {
 			t.Fatalf("context of the path (-facts +entries):\n%s", diff)
@@ -229,7 +234,7 @@ func TestNeededForContextLeavesOutWhatIsReplaced(t *testing.T) {
 		id, _ := e.ID()
 		facts[i] = PathEntry{Type: e.Type(), ID: id, Role: e.Role(), FirstKept: e.Value().Get("firstKeptEntryId").Str()}
 	}
-	want := []bool{false, false, false, false, true, true, true, true, false, true}
+	want := []bool{false, true, false, false, true, true, true, true, false, true}
 	if diff := cmp.Diff(want, NeededForContext(facts)); diff != "" {
 		t.Errorf("NeededForContext (-want +got):\n%s", diff)
 	}

@@ -115,3 +115,13 @@ func findKind(name string, custom bool) (EntryKind, bool) {
 	}
 	return EntryKind{}, false
 }
+
+// inContext is KindOf(entryType, "").Context without a copy of the row.
+func inContext(entryType string) bool {
+	for i := range kinds {
+		if k := &kinds[i]; !k.Custom && k.Name == entryType {
+			return k.Context
+		}
+	}
+	return false
+}

@@ -2,7 +2,6 @@ package jsonl
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"hash/maphash"
 	"io"
@@ -189,12 +188,6 @@ func (l *loader) finish(end ReadEnd) (*Transcript, error) {
 		return t, fmt.Errorf("%w: no valid header", ErrNotTranscript)
 	}
 	return t, fmt.Errorf("%w: empty", ErrNotTranscript)
-}
-
-// IsRefused reports whether err says that a file is no transcript that this
-// program may read or write, as opposed to one that can't be read now.
-func IsRefused(err error) bool {
-	return errors.Is(err, ErrNotTranscript) || errors.Is(err, ErrTooNew)
 }
 
 // ParseText gives the records of session text, leniently, as they stand:

@@ -92,6 +92,7 @@ func TestLoadedSessionIsNotMuchLargerThanItsFile(t *testing.T) {
 	if limit := uint64(len(data)) * 5 / 2; used > limit {
 		t.Errorf("a file of %d bytes takes %d bytes, want at most %d", len(data), used, limit)
 	}
+	t.Logf("%.2f times the file", float64(used)/float64(len(data)))
 	runtime.KeepAlive(tr)
 	runtime.KeepAlive(data)
 }

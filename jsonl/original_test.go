@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"math/rand/v2"
 	"testing"
 )
 
@@ -51,28 +52,50 @@ func FuzzReadFindsWhatTheOriginalFinds(f *testing.F) {
 		f.Add([]byte(s))
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
-		if bytes.HasPrefix(data, []byte("\xff\xfe")) {
-			return
-		}
-		want, ended := readAsOriginal(data)
-		for r, err := range Read(context.Background(), bytes.NewReader(data), ReadOptions{}) {
-			if err != nil {
-				t.Fatal(err)
-			}
-			if len(want) > 0 && r.Offset == int64(want[0].from) {
-				if !bytes.Equal(r.Raw, data[want[0].from:want[0].to]) {
-					t.Fatalf("Read(%q) gave %q at %d", data, r.Raw, r.Offset)
-				}
-				want = want[1:]
-				continue
-			}
-			recordShape := (r.Fields.Type.Ok() && r.Fields.Timestamp.Ok()) || isPatch(r.Raw, r.Fields)
-			if !recordShape && (ended || len(want) > 0) {
-				t.Fatalf("Read(%q) gave %q at %d, the original does not", data, r.Raw, r.Offset)
-			}
-		}
-		if len(want) > 0 {
-			t.Fatalf("Read(%q) missed %q", data, data[want[0].from:want[0].to])
+		if !bytes.HasPrefix(data, []byte("\xff\xfe")) {
+			compareWithOriginal(t, data)
 		}
 	})
+}
+
+// TestReadFindsWhatTheOriginalFindsInTokens does the same with files that are
+// thrown together from tokens, which fuzzing by bytes seldom finds.
+func TestReadFindsWhatTheOriginalFindsInTokens(t *testing.T) {
+	tokens := []string{
+		"{", "}", "[", "]", ",", ":", `"a"`, `"a":`, "1", "\n", "\n", "\n", " ", "null", "{}", "[]", `"`, `\`, "\x00", "\r",
+		`{"k":`, `{"k":[`, "{\"k\":\n", "[\n", "{\n", "}\n", "]\n", rec("r"), rec("s") + "\n", `{"type":"header_patch","patch":{}}`,
+	}
+	random := rand.New(rand.NewPCG(1, 2))
+	for range 2_000 {
+		var b []byte
+		for range random.IntN(25) {
+			b = append(b, tokens[random.IntN(len(tokens))]...)
+		}
+		compareWithOriginal(t, b)
+		resumed(t, b)
+	}
+}
+
+func compareWithOriginal(t *testing.T, data []byte) {
+	t.Helper()
+	want, ended := readAsOriginal(data)
+	for r, err := range Read(context.Background(), bytes.NewReader(data), ReadOptions{}) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(want) > 0 && r.Offset == int64(want[0].from) {
+			if !bytes.Equal(r.Raw, data[want[0].from:want[0].to]) {
+				t.Fatalf("Read(%q) gave %q at %d", data, r.Raw, r.Offset)
+			}
+			want = want[1:]
+			continue
+		}
+		recordShape := (r.Fields.Type.Ok() && r.Fields.Timestamp.Ok()) || isPatch(r.Raw, r.Fields)
+		if !recordShape && (ended || len(want) > 0) {
+			t.Fatalf("Read(%q) gave %q at %d, the original does not", data, r.Raw, r.Offset)
+		}
+	}
+	if len(want) > 0 {
+		t.Fatalf("Read(%q) missed %q", data, data[want[0].from:want[0].to])
+	}
 }

@@ -26,6 +26,12 @@ func (t *Tree) PathPositions(leaf Leaf) []int {
 	var seen []bool
 	if len(t.cut) > 0 {
 		seen = make([]bool, len(t.entries))
+	} else {
+		depth := 0
+		for i := at; i != none; i = t.parent[i] {
+			depth++
+		}
+		path = make([]int, 0, depth)
 	}
 	for at != none && (seen == nil || !seen[at]) {
 		if seen != nil {

@@ -18,7 +18,7 @@ import (
 
 func newBlobs() *blob.Store { return blob.New(storage.NewMemory(), "/blobs") }
 
-func parseValue(t testing.TB, text string) Value {
+func parsed(t testing.TB, text string) Value {
 	t.Helper()
 	v, err := ParseString(text)
 	if err != nil {
@@ -60,7 +60,7 @@ func TestPrepare(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			v := parseValue(t, tt.in)
+			v := parsed(t, tt.in)
 			got, changed, err := Prepare(t.Context(), newBlobs(), v)
 			if err != nil || changed != (tt.want != "") {
 				t.Fatalf("Prepare: changed = %v, %v", changed, err)
@@ -80,7 +80,7 @@ func TestPrepare(t *testing.T) {
 }
 
 func TestPrepareSharesWhatDoesNotChange(t *testing.T) {
-	v := parseValue(t, `{"same":{"a":[1]},"list":[{"x":1},{"partialJson":1}]}`)
+	v := parsed(t, `{"same":{"a":[1]},"list":[{"x":1},{"partialJson":1}]}`)
 	got, _, err := Prepare(t.Context(), newBlobs(), v)
 	if err != nil {
 		t.Fatal(err)
@@ -96,7 +96,7 @@ func TestPrepareSharesWhatDoesNotChange(t *testing.T) {
 // TestTruncation holds the sum of a whole file that the original wrote.
 func TestTruncation(t *testing.T) {
 	rep := func(c string, n int) Value { return StringValue(strings.Repeat(c, n)) }
-	v := parseValue(t, `{"type":"custom","customType":"big","data":{},"id":"00000002","parentId":"00000001","timestamp":"2026-03-01T12:00:00.000Z"}`)
+	v := parsed(t, `{"type":"custom","customType":"big","data":{},"id":"00000002","parentId":"00000001","timestamp":"2026-03-01T12:00:00.000Z"}`)
 	v.Obj().Set("data", ObjectValue(NewObj(
 		Member{"at", rep("a", 500000)}, Member{"over", rep("b", 500001)},
 		Member{"thinkingSignature", rep("s", 500001)}, Member{"thoughtSignature", rep("s", 500001)},
@@ -167,7 +167,7 @@ func TestResolve(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			got, missing, err := Resolve(ctx, blobs, parseValue(t, tt.in))
+			got, missing, err := Resolve(ctx, blobs, parsed(t, tt.in))
 			if err != nil || len(missing) != tt.missing {
 				t.Fatalf("Resolve: %d missing, %v", len(missing), err)
 			}
@@ -194,6 +194,38 @@ func TestResolve(t *testing.T) {
 	}
 }
 
+func TestResolveKeepsWhatPrepareWouldCut(t *testing.T) {
+	blobs := newBlobs()
+	long := strings.Repeat("x", maxText+1)
+	text, url := putText(t, blobs, long), putText(t, blobs, "data:image/png;base64,"+long)
+	tests := []struct {
+		name, in string
+		stays    bool
+	}{
+		{"image in content", `{"content":[{"type":"image","data":"` + text + `"}]}`, false},
+		{"image that is the content", `{"content":{"type":"image","data":"` + text + `"}}`, true},
+		{"image elsewhere", `{"x":{"type":"image","data":"` + text + `"}}`, true},
+		{"key data", `{"data":"` + text + `"}`, true},
+		{"image URL", `{"image_url":{"url":"` + url + `"}}`, false},
+		{"image URL that is none", `{"image_url":"` + text + `"}`, true},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			v, missing, err := Resolve(t.Context(), blobs, parsed(t, tt.in))
+			if err != nil || len(missing) > 0 {
+				t.Fatalf("Resolve: %v, %v", missing, err)
+			}
+			if got := v.JSON() == tt.in; got != tt.stays {
+				t.Errorf("the reference stays = %v, want %v", got, tt.stays)
+			}
+			back, _, err := Prepare(t.Context(), blobs, v)
+			if err != nil || back.JSON() != tt.in {
+				t.Errorf("Prepare after Resolve = %.200s, %v, want %s", back.JSON(), err, tt.in)
+			}
+		})
+	}
+}
+
 func putText(t testing.TB, blobs *blob.Store, text string) string {
 	t.Helper()
 	ref, err := blobs.Put(context.Background(), []byte(text))
@@ -205,7 +237,7 @@ func putText(t testing.TB, blobs *blob.Store, text string) string {
 
 func TestCanonicalImages(t *testing.T) {
 	large := strings.Repeat("QUJD", 256)
-	v := parseValue(t, `{"content":[{"type":"image","data":"QUJD\n`+large+`QQ"},{"type":"image","data":"Q Q"}],"x":[{"type":"image","data":"QUJD\n`+large+`"}]}`)
+	v := parsed(t, `{"content":[{"type":"image","data":"QUJD\n`+large+`QQ"},{"type":"image","data":"Q Q"}],"x":[{"type":"image","data":"QUJD\n`+large+`"}]}`)
 	want := `{"content":[{"type":"image","data":"QUJD` + large + `QQ=="},{"type":"image","data":"Q Q"}],"x":[{"type":"image","data":"QUJD\n` + large + `"}]}`
 	if diff := cmp.Diff(want, CanonicalImages(v).JSON()); diff != "" {
 		t.Errorf("CanonicalImages (-want +got):\n%s", diff)
@@ -278,7 +310,7 @@ func TestNormalize(t *testing.T) {
 
 func TestRedactor(t *testing.T) {
 	r := Redactor(func(s string) string { return strings.ReplaceAll(s, "secret", "[redacted]") })
-	v := parseValue(t, `{"id":"secret","message":{"role":"user","content":[{"type":"text","text":"a secret"},{"type":"image","data":"secret"}]},"same":{"x":"y"}}`)
+	v := parsed(t, `{"id":"secret","message":{"role":"user","content":[{"type":"text","text":"a secret"},{"type":"image","data":"secret"}]},"same":{"x":"y"}}`)
 	got := r.Value(v)
 	want := `{"id":"secret","message":{"role":"user","content":[{"type":"text","text":"a [redacted]"},{"type":"image","data":"secret"}]},"same":{"x":"y"}}`
 	if diff := cmp.Diff(want, got.JSON()); diff != "" {

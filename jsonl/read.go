@@ -50,9 +50,14 @@ type ReadEnd struct {
 func Read(ctx context.Context, r io.Reader, opt ReadOptions) iter.Seq2[Record, error] {
 	return func(yield func(Record, error) bool) {
 		rd := newReader(ctx, r, opt)
-		for rd.next(yield) {
+		stopped := false
+		take := func(rec Record, err error) bool {
+			stopped = !yield(rec, err)
+			return !stopped
 		}
-		if rd.err != nil {
+		for rd.next(take) {
+		}
+		if rd.err != nil && !stopped {
 			yield(Record{}, rd.err)
 		}
 	}

@@ -209,6 +209,29 @@ func TestReadReportsErrorsOfTheReader(t *testing.T) {
 	}
 }
 
+func TestReadStopsWhenItsCallerDoes(t *testing.T) {
+	for range Read(context.Background(), iotest.DataErrReader(iotest.TimeoutReader(strings.NewReader("{}\n{}\n"))), ReadOptions{}) {
+		break
+	}
+	for range Read(context.Background(), &dataAndError{}, ReadOptions{}) {
+		break
+	}
+}
+
+// dataAndError gives a line and an error at once.
+type dataAndError struct{}
+
+func (*dataAndError) Read(p []byte) (int, error) { return copy(p, "{}\n"), io.ErrClosedPipe }
+
+func TestReadTakesVeryLongLines(t *testing.T) {
+	text := strings.Repeat("x", 17<<20)
+	in := head + msg("a", "", "user", text) + strings.Replace(msg("b", "a", "user", text), "xx", "\xff", 1) + "{\n" + msg("c", "b", "user", text)[1:]
+	tr, err := parse(t, in)
+	if err != nil || len(tr.Records) != 3 || len(tr.Malformed) > 0 {
+		t.Errorf("ParseTranscript gave %d records, malformed %v, %v; want 3", len(tr.Records), tr.Malformed, err)
+	}
+}
+
 // resumed checks that reading from any record's offset gives the rest.
 func resumed(t *testing.T, data []byte) {
 	t.Helper()

@@ -27,14 +27,16 @@ type MissingBlob struct {
 // Resolve puts the blobs that a loaded record refers to in their places: image
 // blocks anywhere get base64 text; image_url and its url, and any key data but
 // that of an object directly under content, get the blob as text. References
-// elsewhere stay what they are, as do those to bytes that are no text.
+// elsewhere stay what they are, as do those to bytes that are no text, and
+// those to content so long that Prepare would cut it rather than take it out
+// again.
 //
 // A blob that can't be read is shown as a placeholder, which Prepare turns
 // back into the reference, and is reported; err is for the end of ctx alone.
 // v itself isn't changed. Source: behaviour part 12, decision 6.
 func Resolve(ctx context.Context, blobs BlobGetter, v Value) (resolved Value, missing []MissingBlob, err error) {
 	r := resolver{blobs: blobs}
-	resolved, _, err = r.value(ctx, v, "")
+	resolved, _, err = r.value(ctx, v, spot{})
 	return resolved, r.missing, err
 }
 
@@ -43,12 +45,19 @@ type resolver struct {
 	missing []MissingBlob
 }
 
-func (r *resolver) value(ctx context.Context, v Value, key string) (Value, bool, error) {
+// spot is where a value stands: under which key, as elements of an array do
+// under the array's, and whether it is such an element.
+type spot struct {
+	key     string
+	element bool
+}
+
+func (r *resolver) value(ctx context.Context, v Value, at spot) (Value, bool, error) {
 	switch v.kind {
 	case Array:
-		return r.array(ctx, v, key)
+		return r.array(ctx, v, at.key)
 	case Object:
-		return r.object(ctx, v, key)
+		return r.object(ctx, v, at)
 	}
 	return v, false, nil
 }
@@ -56,7 +65,7 @@ func (r *resolver) value(ctx context.Context, v Value, key string) (Value, bool,
 func (r *resolver) array(ctx context.Context, v Value, key string) (Value, bool, error) {
 	var out []Value
 	for i, item := range v.Items() {
-		resolved, changed, err := r.value(ctx, item, key)
+		resolved, changed, err := r.value(ctx, item, spot{key, true})
 		if err != nil {
 			return v, false, err
 		}
@@ -74,17 +83,18 @@ func (r *resolver) array(ctx context.Context, v Value, key string) (Value, bool,
 	return ArrayValue(out...), true, nil
 }
 
-func (r *resolver) object(ctx context.Context, v Value, key string) (Value, bool, error) {
+func (r *resolver) object(ctx context.Context, v Value, at spot) (Value, bool, error) {
 	var out *Obj
 	isImage := v.Get("type").Str() == "image"
 	for _, m := range v.obj.Members() {
 		var resolved Value
 		var changed bool
 		var err error
-		if kind := kindAt(m, key, isImage); kind != "" {
-			resolved, changed, err = r.reference(ctx, m.Value, kind)
+		if kind := kindAt(m, at.key, isImage); kind != "" {
+			takenOut := m.Key != "data" || isImage && at == spot{"content", true}
+			resolved, changed, err = r.reference(ctx, m.Value, kind, takenOut)
 		} else {
-			resolved, changed, err = r.value(ctx, m.Value, m.Key)
+			resolved, changed, err = r.value(ctx, m.Value, spot{m.Key, false})
 		}
 		if err != nil {
 			return v, false, err
@@ -127,24 +137,32 @@ func kindAt(m Member, key string, isImage bool) string {
 	return ""
 }
 
-func (r *resolver) reference(ctx context.Context, v Value, kind string) (Value, bool, error) {
+// reference reads what v refers to; takenOut tells that Prepare takes content
+// out of this place again.
+func (r *resolver) reference(ctx context.Context, v Value, kind string, takenOut bool) (Value, bool, error) {
 	ref, err := blob.ParseRef(v.str)
 	if err != nil {
 		return v, false, nil
 	}
 	data, err := r.blobs.Get(ctx, ref)
-	switch {
-	case ctx.Err() != nil:
+	if ctx.Err() != nil {
 		return v, false, ctx.Err()
-	case err != nil:
+	}
+	if err != nil {
 		r.missing = append(r.missing, MissingBlob{Ref: ref, Kind: kind, Err: err})
 		return StringValue(placeholder(kind, ref.Hex())), true, nil
-	case kind == kindImageData:
-		return StringValue(base64.StdEncoding.EncodeToString(data)), true, nil
-	case !utf8.Valid(data):
+	}
+	var text string
+	if kind == kindImageData {
+		text = base64.StdEncoding.EncodeToString(data)
+	} else {
+		text = string(data)
+		takenOut = takenOut && isImageURL(text)
+	}
+	if !utf8.ValidString(text) || !takenOut && longer16(text, maxText) {
 		return v, false, nil
 	}
-	return StringValue(string(data)), true, nil
+	return StringValue(text), true, nil
 }
 
 const (

@@ -13,13 +13,13 @@ const (
 
 // ToolSetup is what is known of a session's tools when it is opened.
 type ToolSetup struct {
-	Names    []string                     // the tools asked for by name; nil if nobody asked, empty to ask for none
-	DomainOf func(name string) ToolDomain // of each of Names; needed only if there are any
-	MCP      []string                     // the configured or exactly named MCP tools that stand in where nobody chose
-	Builtin  []string                     // the same for discovered built-in tools
-	NoMCP    bool                         // the session can have no MCP tools
-	NoBuilt  bool                         // the session can have no discovered built-in tools
-	Resumed  *Context                     // the context of a session that exists; nil for a new one
+	Names     []string                     // the tools asked for by name; nil if nobody asked, empty to ask for none
+	DomainOf  func(name string) ToolDomain // of each of Names; needed only if there are any
+	MCP       []string                     // the configured or exactly named MCP tools that stand in where nobody chose
+	Builtin   []string                     // the same for discovered built-in tools
+	NoMCP     bool                         // the session can have no MCP tools
+	NoBuiltin bool                         // the session can have no discovered built-in tools
+	Resumed   *Context                     // the context of a session that exists; nil for a new one
 }
 
 // ToolSelection is what one domain starts with.
@@ -39,12 +39,12 @@ type InitialTools struct {
 // session-storage, "Discovery selection authority".
 func InitialSelection(s ToolSetup) InitialTools {
 	mcp := domain{kind: ToolMCP, stand: s.MCP, never: s.NoMCP}
-	builtin := domain{kind: ToolBuiltin, stand: s.Builtin, never: s.NoBuilt}
+	builtin := domain{kind: ToolBuiltin, stand: s.Builtin, never: s.NoBuiltin}
 	if c := s.Resumed; c != nil {
 		if c.HasMCPSelection {
 			mcp.stored, mcp.has = stringsOf(c.MCPTools), true
 		}
-		if c.HasBuiltinSelected {
+		if c.HasBuiltinSelection {
 			builtin.stored, builtin.has = stringsOf(c.BuiltinTools.Items()), true
 		}
 	}

@@ -23,17 +23,16 @@ func newStateScan() *stateScan {
 }
 
 func (s *stateScan) entry(e *PathEntry) {
-	if e.Type == "message" {
-		if e.Role == "assistant" && !s.explicitDefault {
-			s.assistant(e.Value)
-		}
-		return
-	}
 	v := e.Value
 	if v == nil {
 		return
 	}
 	switch e.Type {
+	case "message":
+		if e.Role == "assistant" && !s.explicitDefault {
+			m := v.Get("message")
+			s.c.Models.Set("default", StringValue(textOf(m.Get("provider"))+"/"+textOf(m.Get("model"))))
+		}
 	case "thinking_level_change":
 		s.c.ThinkingLevel = orElse(v.Get("thinkingLevel"), StringValue("off"))
 	case "service_tier_change":
@@ -50,23 +49,12 @@ func (s *stateScan) entry(e *PathEntry) {
 		s.c.MCPTools, s.c.HasMCPSelection = v.Get("selectedToolNames").Items(), true
 		// Before version 5 one entry chose in both domains.
 		if both := v.Get("selectedDiscoveredBuiltinToolNames"); both.Is(Array) {
-			s.c.BuiltinTools, s.c.HasBuiltinSelected = both, true
+			s.c.BuiltinTools, s.c.HasBuiltinSelection = both, true
 		}
 	case "discovered_builtin_tool_selection":
 		s.c.BuiltinTools = ArrayValue(list(v.Get("selectedToolNames").Items())...)
-		s.c.HasBuiltinSelected = true
+		s.c.HasBuiltinSelection = true
 	}
-}
-
-// assistant takes the default model from an answer. One that was not read
-// only keeps the place of the role among the roles.
-func (s *stateScan) assistant(v *Obj) {
-	if v == nil {
-		s.c.Models.Set("default", Value{})
-		return
-	}
-	m := v.Get("message")
-	s.c.Models.Set("default", StringValue(textOf(m.Get("provider"))+"/"+textOf(m.Get("model"))))
 }
 
 func (s *stateScan) model(v *Obj) {
@@ -142,7 +130,7 @@ func (s *stateScan) rule(name, record Value) {
 // finish gives each model without a chain one of its own.
 func (s *stateScan) finish() *Context {
 	for _, m := range s.c.Models.Members() {
-		if s.c.Chains.Has(m.Key) || m.Value.Is(Absent) {
+		if s.c.Chains.Has(m.Key) {
 			continue
 		}
 		s.c.Chains.Set(m.Key, ObjectValue(NewObj(

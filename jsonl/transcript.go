@@ -37,6 +37,22 @@ func (t *Transcript) Title() (title string, ok bool) {
 	return "", false
 }
 
+// TitleSource is "auto" or "user", or "" where nothing says so: the header's if
+// the title is the header's, else that of the title record.
+func (t *Transcript) TitleSource() string {
+	if t.Header == nil {
+		return ""
+	}
+	if _, ok := t.Header.Title(); ok || len(t.Leading) == 0 {
+		return t.Header.TitleSource()
+	}
+	source := t.Leading[len(t.Leading)-1].Value().Get("source").Str()
+	if source != "auto" && source != "user" {
+		return ""
+	}
+	return source
+}
+
 // Entries are the records that are nodes of the tree: Records without second
 // headers.
 func (t *Transcript) Entries() []*Entry {

@@ -109,6 +109,23 @@ func (db *DB) TryWrite(ctx context.Context, fn func(tx *sqlx.Tx) error) (err err
 	return finish(tx, fn)
 }
 
+// Writable says why nothing can be written, as far as that shows without writing:
+// SQLite opens a file for reading, and doesn't say so, where it can't have it
+// for writing. Another writer is no reason.
+func (db *DB) Writable(ctx context.Context) error {
+	err := db.TryWrite(ctx, func(tx *sqlx.Tx) error {
+		// BEGIN IMMEDIATE alone passes; this is undone before it reaches the disk.
+		if _, err := tx.ExecContext(ctx, `PRAGMA user_version = 1`); err != nil {
+			return err
+		}
+		return errUndo
+	})
+	if errors.Is(err, errUndo) || Busy(err) {
+		return nil
+	}
+	return err
+}
+
 // finish runs fn in tx and ends tx on every way out, a panic included.
 func finish(tx *sqlx.Tx, fn func(tx *sqlx.Tx) error) error {
 	done := false

@@ -22,6 +22,9 @@ var errRaced = errors.New("migration was applied by another process")
 // errWriting is Busy for a writer of this very process.
 var errWriting = errors.New("another write is under way")
 
+// errUndo rolls a transaction back that was only to see whether it can be.
+var errUndo = errors.New("undo")
+
 // code gives SQLite's extended result code, or 0 for other errors. The low
 // byte is the primary code.
 func code(err error) int {
@@ -61,19 +64,27 @@ func Full(err error) bool {
 	return code(err)&0xff == sqlite3.SQLITE_FULL || errors.Is(err, syscall.ENOSPC)
 }
 
+// Refused reports whether err says that the file or its directory may not be
+// written, or not be opened at all.
+func Refused(err error) bool {
+	switch code(err) & 0xff {
+	case sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_READONLY, sqlite3.SQLITE_PERM, sqlite3.SQLITE_AUTH:
+		return true
+	}
+	return errors.Is(err, fs.ErrPermission) || errors.Is(err, syscall.EROFS)
+}
+
 // Unusable reports whether err says that the database can't be used here and
-// now although nothing says that its bytes are bad: it can't be opened or
-// written, its directory is read-only, its log can't be made, the disk is full
-// or answers with errors, or it was swapped under an open connection.
+// now although nothing says that its bytes are bad: it is Refused or Full, its
+// log can't be made, the disk answers with errors, or the file was swapped
+// under an open connection.
 func Unusable(err error) bool {
 	if Damaged(err) {
 		return false
 	}
 	switch code(err) & 0xff {
-	case sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_READONLY, sqlite3.SQLITE_IOERR,
-		sqlite3.SQLITE_PERM, sqlite3.SQLITE_AUTH, sqlite3.SQLITE_FULL, sqlite3.SQLITE_NOLFS:
+	case sqlite3.SQLITE_IOERR, sqlite3.SQLITE_NOLFS:
 		return true
 	}
-	return errors.Is(err, errNoWAL) || errors.Is(err, fs.ErrPermission) ||
-		errors.Is(err, syscall.EROFS) || errors.Is(err, syscall.ENOSPC)
+	return Refused(err) || Full(err) || errors.Is(err, errNoWAL)
 }

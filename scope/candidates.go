@@ -90,12 +90,6 @@ type Listing struct {
 	Skipped int // legacy directories past the limit, not looked into
 }
 
-// The refusals of a scan.
-const (
-	UnsafeRoot Code = "unsafe_root"
-	ScanFailed Code = "scan_failed"
-)
-
 // maxLegacyDirs bounds how many legacy directories are searched besides those
 // that the workspace's own names lead to.
 const maxLegacyDirs = 256
@@ -266,19 +260,22 @@ func (sc *scan) inspect(path string, info storage.Info, p Provenance) (Candidate
 	return Candidate{Path: path, SessionID: h.id, Cwd: h.cwd, Provenance: p, State: state, Info: h.info, headerLine: h.line}, id, ""
 }
 
-// Candidate inspects one file of the scope or of a legacy directory. Errors:
-// *Error with source_changed if it is no session of this workspace.
+// Candidate inspects one file of the scope or of a legacy directory, hidden or
+// not. Errors: fs.ErrNotExist; *Error with source_changed if it is no session of
+// this workspace, or lies anywhere else.
 func (s *Scope) Candidate(ctx context.Context, fsys storage.FS, path string) (Candidate, error) {
-	p := Legacy
-	if filepath.Dir(path) == s.Dir {
-		p = V2
+	if err := ctx.Err(); err != nil {
+		return Candidate{}, err
 	}
-	sc := newScan(fsys, s.Home)
+	p, ok := s.provenance(fsys, path)
+	if !ok || !IsTranscriptName(filepath.Base(path)) {
+		return Candidate{}, refuse(SourceChanged, path, "lies in no session directory of this workspace", "source_changed", nil)
+	}
 	info, err := fsys.Lstat(path)
 	if err != nil {
 		return Candidate{}, fmt.Errorf("inspect session: %w", err)
 	}
-	c, id, code := sc.inspect(path, info, p)
+	c, id, code := newScan(fsys, s.Home).inspect(path, info, p)
 	if code != "" {
 		return Candidate{}, refuse(SourceChanged, path, "is no session of this workspace ("+code+")", "source_changed", nil)
 	}
@@ -286,6 +283,20 @@ func (s *Scope) Candidate(ctx context.Context, fsys storage.FS, path string) (Ca
 		return Candidate{}, refuse(SourceChanged, path, "belongs to another workspace", "source_changed", nil)
 	}
 	return c, nil
+}
+
+// provenance says what the directory of path is: the scope, or a legacy
+// directory, which is a real directory beside it.
+func (s *Scope) provenance(fsys storage.FS, path string) (Provenance, bool) {
+	dir := filepath.Dir(path)
+	if dir == s.Dir {
+		return V2, true
+	}
+	if filepath.Dir(dir) != s.Root || !strings.HasPrefix(filepath.Base(dir), "-") {
+		return "", false
+	}
+	info, err := fsys.Lstat(dir)
+	return Legacy, err == nil && info.Kind == storage.Dir
 }
 
 // unchanged compares what can be known of a file without reading it.

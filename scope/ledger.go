@@ -4,7 +4,9 @@ import (
 	"context"
 	"errors"
 	"io/fs"
+	"maps"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -186,6 +188,9 @@ func (l *ledger) copyOf(ctx context.Context, fsys storage.FS, c Candidate) (rece
 	}
 	return receipt{}, false
 }
+
+// sources are the paths of the legacy files with a receipt, sorted.
+func (l *ledger) sources() []string { return slices.Sorted(maps.Keys(l.receipts)) }
 
 // gone reports whether the copy was deleted: then its source is too.
 func (l *ledger) gone(r receipt) bool {

@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"iter"
 	"path/filepath"
+	"sort"
 	"strings"
 
 	"github.com/gajae-code/gjc-index/storage"
@@ -69,6 +70,25 @@ func bound(fsys storage.FS, home Home, root, digest string) (*Scope, error) {
 	}
 	s.Identity, s.Workspace, s.Bound = id, id.Canonical, isBound
 	return s, nil
+}
+
+// Former are other scopes whose workspace is this one now: the directory was
+// moved here and a link was left at the old place. Their sessions can be bound
+// anew; until then they are not candidates. It reads only.
+func (s *Scope) Former(ctx context.Context, fsys storage.FS) ([]*Scope, error) {
+	var former []*Scope
+	for other, err := range All(ctx, fsys, s.Home) {
+		if ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
+		if err != nil || other.Digest == s.Digest {
+			continue // what is wrong with another scope is told by All
+		}
+		if id, err := Identify(other.Canonical); err == nil && id == s.Identity {
+			former = append(former, other)
+		}
+	}
+	return former, nil
 }
 
 // AllCandidates lists what Candidates lists, of every workspace at once: each
@@ -136,6 +156,7 @@ func (g *gathering) directory(ctx context.Context, dir, digest string) error {
 	if digest != "" {
 		p = V2
 	}
+	sort.Slice(entries, func(i, j int) bool { return entries[i].Name < entries[j].Name })
 	for _, e := range entries {
 		if !IsTranscriptName(e.Name) {
 			continue

@@ -42,6 +42,9 @@ func (s *Scope) Open(ctx context.Context, fsys storage.FS, by *Process, c Candid
 	if err != nil {
 		return Candidate{}, err
 	}
+	if err := plainFile(c.Path, c.Info); err != nil {
+		return Candidate{}, fmt.Errorf("open session to write: %w", err)
+	}
 	l, err := readLedger(ctx, fsys, s)
 	if err != nil {
 		return Candidate{}, err

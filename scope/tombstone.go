@@ -170,8 +170,8 @@ func (s *Scope) pair(ctx context.Context, fsys storage.FS, c Candidate) (Candida
 		other, ok := s.copied(ctx, fsys, l, c)
 		return other, ok, nil
 	}
-	for path, receipts := range l.receipts {
-		for _, r := range receipts {
+	for _, path := range l.sources() {
+		for _, r := range l.receipts[path] {
 			if r.destination.path != c.Path || r.destination.sessionID != c.SessionID {
 				continue
 			}

@@ -150,3 +150,8 @@ func (a *app) withIndex(ctx context.Context, fn func(x *index.Index) error) (err
 	}()
 	return fn(x)
 }
+
+// projectOf is the project that a directory belongs to.
+func (a *app) projectOf(dir string) (string, error) {
+	return a.absolute(dir)
+}

@@ -1,0 +1,50 @@
+package main
+
+import (
+	"os"
+	"testing"
+
+	"github.com/rogpeppe/go-internal/testscript"
+)
+
+func TestMain(m *testing.M) {
+	testscript.Main(m, map[string]func(){"gjc-index": main})
+}
+
+// TestScripts runs each command as a process, with its output, its errors and
+// its exit status.
+func TestScripts(t *testing.T) {
+	testscript.Run(t, testscript.Params{
+		Dir: "testdata/script",
+		Setup: func(env *testscript.Env) error {
+			env.Setenv("HOME", env.WorkDir)
+			env.Setenv("NO_COLOR", "1")
+			env.Setenv("TZ", "UTC")
+			return nil
+		},
+		Cmds: map[string]func(ts *testscript.TestScript, neg bool, args []string){
+			"exits": exits,
+			"mkfifo": func(ts *testscript.TestScript, _ bool, args []string) {
+				ts.Check(makeFIFO(ts.MkAbs(args[0])))
+			},
+		},
+		UpdateScripts: os.Getenv("UPDATE_SCRIPTS") != "",
+	})
+}
+
+// exits runs the command and wants an exit status: exits 3 gjc-index …
+func exits(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) < 2 {
+		ts.Fatalf("usage: exits STATUS COMMAND ARGS…")
+	}
+	err := ts.Exec(args[1], args[2:]...)
+	got := "0"
+	if status, ok := err.(interface{ ExitCode() int }); ok {
+		got = itoa(status.ExitCode())
+	} else if err != nil {
+		ts.Fatalf("%v: %v", args[1:], err)
+	}
+	if got != args[0] {
+		ts.Fatalf("%v: exit status %s, want %s", args[1:], got, args[0])
+	}
+}
