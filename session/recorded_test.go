@@ -2,6 +2,7 @@ package session
 
 import (
 	"context"
+	"fmt"
 	"os"
 	"path/filepath"
 	"sort"
@@ -24,6 +25,8 @@ const recordedRoot = "/tmp/oc-root"
 type recordedCase struct {
 	t     *testing.T
 	store *Store
+	now   time.Time
+	open  map[string]*Session
 }
 
 // TestListingAgreesWithTheRecordedCases runs the cases that list and need no
@@ -34,7 +37,7 @@ func TestListingAgreesWithTheRecordedCases(t *testing.T) {
 		dir = other
 	}
 	var cases []string
-	for _, group := range []string{"list", "scope"} {
+	for _, group := range []string{"list", "scope", "continue"} {
 		found, err := filepath.Glob(filepath.Join(dir, group, "*", "case.json"))
 		noError(t, err)
 		cases = append(cases, found...)
@@ -105,16 +108,17 @@ func setUpRecorded(t *testing.T, dir string, c jsonl.Value) {
 // decided are the recorded rows that a decision overrules: what is left out
 // where, and what comes in.
 var decided = map[string]string{
-	"list/dir-entry/1":         "9: a symbolic link is no session",
-	"list/dir-entry/2":         "9: a symbolic link is no session",
-	"list/dir-entry/4":         "9: a symbolic link is no session",
-	"list/explicit-mixed/0":    "3: a null line drops no file",
-	"list/explicit-mixed/1":    "9: a rename counts in small files too",
-	"list/random-01/1":         "9: a rename counts in small files too",
-	"list/random-05/1":         "9: a rename counts in small files too",
-	"list/random-05/2":         "9: a rename counts in small files too",
-	"scope/legacy-discovery/1": "9: a dotfile is no session",
-	"scope/legacy-discovery/2": "9: a dotfile is no session",
+	"continue/explicit-most-recent/0": "11: a file with a torn end only is continued",
+	"list/dir-entry/1":                "9: a symbolic link is no session",
+	"list/dir-entry/2":                "9: a symbolic link is no session",
+	"list/dir-entry/4":                "9: a symbolic link is no session",
+	"list/explicit-mixed/0":           "3: a null line drops no file",
+	"list/explicit-mixed/1":           "9: a rename counts in small files too",
+	"list/random-01/1":                "9: a rename counts in small files too",
+	"list/random-05/1":                "9: a rename counts in small files too",
+	"list/random-05/2":                "9: a rename counts in small files too",
+	"scope/legacy-discovery/1":        "9: a dotfile is no session",
+	"scope/legacy-discovery/2":        "9: a dotfile is no session",
 }
 
 // renamed are the names of small files with a rename record, which count here.
@@ -127,7 +131,16 @@ var renamed = map[string]string{
 
 func runRecorded(t *testing.T, dir, name string, c jsonl.Value) {
 	setUpRecorded(t, dir, c)
-	r := &recordedCase{t: t, store: NewStore(storage.Disk(storage.Policy{}), Options{Home: scope.HomeAt(recordedRoot + "/home/.gjc/agent")})}
+	now, _ := time.Parse(time.RFC3339, "2026-03-01T12:00:00.000Z")
+	r := &recordedCase{t: t, now: now, open: map[string]*Session{}}
+	sessions, entries := 0, 0
+	r.store = NewStore(storage.Disk(storage.Policy{}), Options{
+		Home:         scope.HomeAt(recordedRoot + "/home/.gjc/agent"),
+		Now:          func() time.Time { return r.now },
+		NewEntryID:   func() string { entries++; return fmt.Sprintf("%08x", entries) },
+		NewSessionID: func() string { sessions++; return fmt.Sprintf("01950000-0000-7000-8000-%012x", sessions) },
+		Terminal:     TerminalID(func(name string) string { return c.Get("env").Get(name).Str() }, ""),
+	})
 	results := readRecorded(t, filepath.Join(dir, "want.json")).Get("results").Items()
 	for i, step := range c.Get("steps").Items() {
 		got, known := r.step(step)
@@ -161,6 +174,8 @@ func applyDecision(at string, want any) any {
 		kept = append(kept, m)
 	}
 	switch at {
+	case "continue/explicit-most-recent/0":
+		return map[string]any{"cwd": recordedRoot + "/w", "dir": recordedRoot + "/s", "file": recordedRoot + "/s/torn.jsonl", "id": "s-001", "leafId": "aa000002"}
 	case "list/dir-entry/4":
 		return recordedRoot + "/s/real.jsonl"
 	case "list/explicit-mixed/0":
@@ -195,6 +210,26 @@ func (r *recordedCase) step(step jsonl.Value) (got any, known bool) {
 			limit = int(v.Num())
 		}
 		return r.recent(ctx, dir, limit), true
+	case "create", "continueRecent":
+		return r.begin(ctx, step, cwd, dir), true
+	case "call":
+		if step.Get("method").Str() != "appendMessage" {
+			return nil, false
+		}
+		id, err := r.open[step.Get("m").Str()].AppendMessage(ctx, step.Get("args").Items()[0])
+		noError(r.t, err)
+		return id, true
+	case "settle", "setNow", "utimes", "rm":
+		r.touch(step)
+		return nil, true
+	case "readFile":
+		raw, err := os.ReadFile(inRoot(step.Get("file").Str()))
+		noError(r.t, err)
+		return string(raw), true
+	case "resolve":
+		res, err := r.store.Resolve(ctx, step.Get("arg").Str(), cwd, dir)
+		noError(r.t, err)
+		return map[string]any{"session": infoRow(res.Session), "scope": res.Scope}, true
 	case "mostRecent":
 		path, err := r.store.MostRecent(ctx, dir)
 		noError(r.t, err)
@@ -203,15 +238,52 @@ func (r *recordedCase) step(step jsonl.Value) (got any, known bool) {
 		}
 		return path, true
 	case "ls":
-		var names []any
+		names := []any{}
 		entries, err := os.ReadDir(dir)
 		noError(r.t, err)
 		for _, e := range entries {
-			names = append(names, e.Name())
+			if !strings.HasSuffix(e.Name(), ".lease") {
+				names = append(names, e.Name())
+			}
 		}
 		return names, true
 	}
 	return nil, false
+}
+
+func (r *recordedCase) begin(ctx context.Context, step jsonl.Value, cwd, dir string) any {
+	var session *Session
+	var err error
+	if step.Get("op").Str() == "create" {
+		session, err = r.store.Create(ctx, cwd, CreateOptions{Dir: dir})
+	} else {
+		var c Continued
+		c, err = r.store.ContinueRecent(ctx, cwd, ContinueOptions{Dir: dir})
+		session = c.Session
+	}
+	if err != nil {
+		return err.Error()
+	}
+	r.open[step.Get("as").Str()] = session
+	r.t.Cleanup(func() { noError(r.t, session.Close()) })
+	var leaf any
+	if e, err := session.LeafEntry(ctx); err == nil && e != nil {
+		leaf, _ = e.ID()
+	}
+	return map[string]any{"file": session.Path(), "id": session.ID(), "dir": session.Dir(), "cwd": session.Cwd(), "leafId": leaf}
+}
+
+func (r *recordedCase) touch(step jsonl.Value) {
+	file := inRoot(step.Get("file").Str())
+	at, _ := time.Parse(time.RFC3339, step.Get("at").Str())
+	switch step.Get("op").Str() {
+	case "setNow":
+		r.now = at
+	case "utimes":
+		noError(r.t, os.Chtimes(file, at, at))
+	case "rm":
+		noError(r.t, os.Remove(file))
+	}
 }
 
 func (r *recordedCase) list(ctx context.Context, cwd, dir string) Listing {
