@@ -50,6 +50,7 @@ func (x *extractor) entry(rec *jsonl.Record, kind string) error {
 		x.arrived(&e)
 	}
 	x.lastID, x.lastRun = e.id, e.run
+	x.lost = false
 	return nil
 }
 
@@ -113,6 +114,9 @@ func (x *extractor) link(e *entry, f *jsonl.Fields) error {
 		return nil
 	}
 	e.parent = f.Parent.Text()
+	if e.parent == "" {
+		return nil
+	}
 	if at, ok := x.ids[e.parent]; ok {
 		e.parentSeq = at
 	} else if x.before != nil {
