@@ -10,7 +10,8 @@ import (
 )
 
 func (r *caseRunner) continueRecent(cwd, dir string) (*session.Session, error) {
-	return nil, errors.New("continueRecent: not there yet")
+	found, err := r.store.ContinueRecent(r.ctx(), cwd, session.ContinueOptions{Dir: dir})
+	return found.Session, err
 }
 
 func (r *caseRunner) listStep(op string, step jsonl.Value) jsonl.Value {
@@ -20,18 +21,20 @@ func (r *caseRunner) listStep(op string, step jsonl.Value) jsonl.Value {
 	}
 	switch op {
 	case "list":
-		if dir == "" {
-			return object("err", text("managed list: not there yet"))
-		}
-		l, err := r.store.ListDir(ctx, dir)
+		l, err := r.list(in(step.Get("cwd").Str()), dir)
 		return orError(list(l.Sessions, infoRow), err)
+	case "listAll":
+		l, err := r.store.ListAll(ctx)
+		return orError(list(l.Sessions, infoRow), err)
+	case "resolve":
+		return r.resolve(step.Get("arg").Str(), in(step.Get("cwd").Str()), dir)
 	case "recent":
 		limit := 20
 		if n := step.Get("limit"); n.Is(jsonl.Number) {
 			limit = int(n.Num())
 		}
 		rows, err := r.store.Recent(ctx, dir, limit)
-		return orError(list(rows, recentRow), err)
+		return orError(list(rows.Sessions, recentRow), err)
 	case "mostRecent":
 		path, err := r.store.MostRecent(ctx, dir)
 		if path == "" {
@@ -39,7 +42,22 @@ func (r *caseRunner) listStep(op string, step jsonl.Value) jsonl.Value {
 		}
 		return orError(text(path), err)
 	}
-	return object("err", text(op+": not there yet"))
+	return object("err", text("unknown step "+op))
+}
+
+func (r *caseRunner) list(cwd, dir string) (session.Listing, error) {
+	if dir == "" {
+		return r.store.List(r.ctx(), cwd)
+	}
+	return r.store.ListDir(r.ctx(), dir)
+}
+
+func (r *caseRunner) resolve(arg, cwd, dir string) jsonl.Value {
+	found, err := r.store.Resolve(r.ctx(), arg, cwd, dir)
+	if isMissing(err) {
+		return ok(jsonl.Value{})
+	}
+	return orError(object("session", infoRow(found.Session), "scope", text(found.Scope)), err)
 }
 
 func (r *caseRunner) scopeStep(op string, step jsonl.Value) jsonl.Value {

@@ -156,8 +156,9 @@ func newCaseRunner(t *testing.T, name string, c jsonl.Value) *caseRunner {
 	r.home = scope.HomeAt(caseRoot+"/home/.gjc/agent").WithUser(caseRoot+"/home", os.TempDir())
 	r.process = scope.ThisProcess()
 	r.process.Now = func() time.Time { return r.now }
+	terminal := session.TerminalID(func(name string) string { return r.env[name] }, "")
 	r.store = session.NewStore(storage.Disk(storage.Policy{}), session.Options{
-		Home: r.home, ProjectDir: "/tmp", Process: r.process,
+		Home: r.home, ProjectDir: "/tmp", Process: r.process, Terminal: terminal,
 		Now:          func() time.Time { return r.now },
 		NewEntryID:   r.entryID,
 		UpgradeIDs:   r.entryID,

@@ -134,3 +134,9 @@ func failing(fsys storage.FS, base string) storage.FS {
 		return nil
 	}}
 }
+func noError(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
