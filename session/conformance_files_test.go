@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"testing"
 	"unicode/utf8"
 
 	"github.com/google/go-cmp/cmp"
@@ -65,6 +66,27 @@ func (r *caseRunner) compareFiles(want jsonl.Value, differ map[string]divergence
 	if diff := cmp.Diff(wanted, got); diff != "" {
 		r.t.Errorf("files (-want +got):\n%s", diff)
 	}
+	for name, f := range got {
+		if w, ok := wanted[name]; !ok || w != f {
+			r.t.Logf("file %s is %s %s", name, f.Mode, f.Text)
+		}
+	}
+}
+
+// recordedBytes is a file as the original would have written it: without
+// event ids.
+func recordedBytes(t testing.TB, path string) string {
+	t.Helper()
+	raw, err := os.ReadFile(path)
+	must(t, err)
+	return stripLines(string(raw))
+}
+
+// sumOf is the sum of a file as the original would have written it.
+func sumOf(t testing.TB, path string) jsonl.Value {
+	t.Helper()
+	sum := sha256.Sum256([]byte(recordedBytes(t, path)))
+	return text(hex.EncodeToString(sum[:]))
 }
 
 // fewerBits reports whether got grants a part of what want does, and the same

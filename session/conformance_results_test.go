@@ -265,7 +265,8 @@ func date(at time.Time, valid bool) jsonl.Value {
 
 func isoTime(at time.Time) string { return at.UTC().Format("2006-01-02T15:04:05.000Z") }
 
-func infoRow(in session.Info) jsonl.Value {
+func (r *caseRunner) infoRow(in session.Info) jsonl.Value {
+	size := len(recordedBytes(r.t, in.Path))
 	var title, parent jsonl.Value
 	if in.HasTitle {
 		title = text(in.Title)
@@ -275,8 +276,8 @@ func infoRow(in session.Info) jsonl.Value {
 	}
 	return object("path", text(in.Path), "id", text(in.ID), "cwd", text(in.Cwd), "title", title,
 		"parentSessionPath", parent, "created", date(in.Created, in.HasCreated), "modified", date(in.Modified, true),
-		"messageCount", number(float64(in.MessageCount)), "messageCountIsEstimate", jsonl.BoolValue(in.Estimated),
-		"size", number(float64(in.Size)), "firstMessage", text(in.FirstMessage), "allMessagesText", text(in.AllText))
+		"messageCount", number(float64(in.MessageCount)), "messageCountIsEstimate", jsonl.BoolValue(size > jsonl.ListingPrefix),
+		"size", number(float64(size)), "firstMessage", text(in.FirstMessage), "allMessagesText", text(in.AllText))
 }
 
 func recentRow(r session.RecentSession) jsonl.Value {

@@ -22,10 +22,10 @@ func (r *caseRunner) listStep(op string, step jsonl.Value) jsonl.Value {
 	switch op {
 	case "list":
 		l, err := r.list(in(step.Get("cwd").Str()), dir)
-		return orError(list(l.Sessions, infoRow), err)
+		return orError(list(l.Sessions, r.infoRow), err)
 	case "listAll":
 		l, err := r.store.ListAll(ctx)
-		return orError(list(l.Sessions, infoRow), err)
+		return orError(list(l.Sessions, r.infoRow), err)
 	case "resolve":
 		return r.resolve(step.Get("arg").Str(), in(step.Get("cwd").Str()), dir)
 	case "recent":
@@ -57,7 +57,7 @@ func (r *caseRunner) resolve(arg, cwd, dir string) jsonl.Value {
 	if isMissing(err) {
 		return ok(jsonl.Value{})
 	}
-	return orError(object("session", infoRow(found.Session), "scope", text(found.Scope)), err)
+	return orError(object("session", r.infoRow(found.Session), "scope", text(found.Scope)), err)
 }
 
 func (r *caseRunner) scopeStep(op string, step jsonl.Value) jsonl.Value {
@@ -104,10 +104,8 @@ func (r *caseRunner) scope(cwd string) jsonl.Value {
 
 func (r *caseRunner) candidates(found *scope.Listing) jsonl.Value {
 	owned := list(found.Owned, func(c scope.Candidate) jsonl.Value {
-		sum, err := c.Sum(context.Background(), r.disk())
-		must(r.t, err)
 		return object("path", text(c.Path), "sessionId", text(c.SessionID), "cwd", text(c.Cwd),
-			"provenance", text(string(c.Provenance)), "migrationState", text(string(c.State)), "sha256", text(sum))
+			"provenance", text(string(c.Provenance)), "migrationState", text(string(c.State)), "sha256", sumOf(r.t, c.Path))
 	})
 	invalid := list(found.Invalid, func(i scope.Invalid) jsonl.Value { return object("code", text(i.Code)) })
 	return object("kind", text("complete"), "owned", owned, "foreignCount", number(float64(found.Foreign)), "invalid", invalid)

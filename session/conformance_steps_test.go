@@ -199,7 +199,7 @@ func (r *caseRunner) inspect(path string) jsonl.Value {
 	if !inspected.Verdict.Openable() {
 		return ok(object("kind", text("error"), "reason", text(string(inspected.Verdict))))
 	}
-	return ok(object("kind", text(string(inspected.Verdict)), "sessionId", text(inspected.SessionID), "sha256", text(inspected.SHA256)))
+	return ok(object("kind", text(string(inspected.Verdict)), "sessionId", text(inspected.SessionID), "sha256", sumOf(r.t, path)))
 }
 
 // fileStep runs the steps that stand for what people and other programs do.
