@@ -100,6 +100,9 @@ func (s *Store) ensureDir(ctx context.Context, cwd, explicit string) (dir string
 	if explicit, err = filepath.Abs(explicit); err != nil {
 		return "", false, err
 	}
+	if err := s.prepare(); err != nil {
+		return "", false, err
+	}
 	return explicit, false, storage.MkdirAll(s.fsys, explicit)
 }
 

@@ -12,3 +12,6 @@ type metaState struct{}
 func (m *metaState) take([]*jsonl.Entry) {}
 
 func (c *core) writeMetaLocked(context.Context) {}
+
+// MetaPath is the metadata sidecar of the transcript at path.
+func MetaPath(path string) string { return stemOf(path) + ".meta.json" }

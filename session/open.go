@@ -173,7 +173,11 @@ func (s *Store) openAt(ctx context.Context, path string, managed bool, opt OpenO
 			return nil, c.abandon(err)
 		}
 	}
-	if err := c.openWhole(ctx, opt.Strict); err != nil {
+	err = c.openWhole(ctx, opt.Strict)
+	if err == nil {
+		err = s.prepare()
+	}
+	if err != nil {
 		return nil, c.abandon(err)
 	}
 	return c, nil
