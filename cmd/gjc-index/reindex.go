@@ -43,7 +43,7 @@ func (a *app) reindex(cmd *cobra.Command, full bool) error {
 		return usagef("--session-dir is answered from the files: there is no index to make")
 	}
 	bar := a.progressBar()
-	x, err := a.open(cmd.Context(), index.Options{Now: a.now, MaxLine: a.maxLine, Progress: bar.show})
+	x, err := a.open(cmd.Context(), a.options(bar))
 	if err != nil {
 		return err
 	}
