@@ -1,21 +1,12 @@
 package index
 
 import (
+	"cmp"
 	"context"
+	"slices"
 	"time"
 
 	"github.com/gajae-code/gjc-index/migrations"
-)
-
-// Role says whose texts a search looks at.
-type Role string
-
-// The roles of a search.
-const (
-	RoleUser      Role = "user" // what was typed: answered from the database
-	RoleAssistant Role = "assistant"
-	RoleTool      Role = "tool"
-	RoleAny       Role = "any"
 )
 
 // SearchRequest is a question to Search. The zero value asks for the newest
@@ -36,17 +27,115 @@ type Found struct {
 }
 
 // Search finds texts by the search rule, the newest first, equal texts once.
-// What was typed is answered from the database; other roles by reading the
-// files that the request leaves.
+// What was typed is answered from the database, and from the files that are not
+// in it; other roles by reading the files that the request leaves.
 func (x *Index) Search(ctx context.Context, r SearchRequest) (Found, error) {
+	if r.Role != "" && r.Role != RoleUser {
+		return x.scanFiles(ctx, &r, nil)
+	}
 	var found Found
+	asked := false
 	err := x.retrying(ctx, func(db *migrations.DB) error {
 		if db == nil {
-			return errNoIndex
+			return nil
 		}
-		hits, err := SearchPrompts(ctx, db.DB, x.home.Sessions(), r.Query, SearchFilter{Since: r.Since, Until: r.Until}, r.Limit)
-		found.Hits = hits
+		f := SearchFilter{Since: r.Since, Until: r.Until}
+		if r.Session != "" {
+			p, err := x.place(ctx, db, r.Session)
+			if err != nil {
+				return err
+			}
+			f.SessionID = p.ID
+		}
+		if err := x.workspaces(ctx, db, &r, &f); err != nil {
+			return err
+		}
+		hits, err := SearchPrompts(ctx, db.DB, x.root(), r.Query, f, r.Limit)
+		found.Hits, asked = hits, err == nil
 		return err
 	})
+	if err != nil {
+		return found, err
+	}
+	r.Role = RoleUser
+	p := x.unstored()
+	switch {
+	case !asked || p != nil && p.all:
+		return x.scanFiles(ctx, &r, nil)
+	case p != nil && len(p.new) > 0:
+		more, err := x.scanFiles(ctx, &r, p.names())
+		found.Hits = mergeHits(found.Hits, more.Hits, r.Limit)
+		found.Failed = more.Failed
+		return found, err
+	}
+	return found, nil
+}
+
+// workspaces narrows a filter to the request's workspaces.
+func (x *Index) workspaces(ctx context.Context, db *migrations.DB, r *SearchRequest, f *SearchFilter) error {
+	if r.Cwd != "" {
+		f.Cwds = []string{r.Cwd}
+	}
+	if r.Project == "" {
+		return nil
+	}
+	all := f.Cwds
+	if all == nil {
+		if err := db.SelectContext(ctx, &all, `SELECT DISTINCT cwd FROM prompts`); err != nil {
+			return err
+		}
+	}
+	project := x.opt.Project(r.Project)
+	f.Cwds = slices.DeleteFunc(append([]string{}, all...), func(cwd string) bool { return x.opt.Project(cwd) != project })
+	return nil
+}
+
+// scanFiles searches the files that the request leaves; only those of some, if
+// that is not nil.
+func (x *Index) scanFiles(ctx context.Context, r *SearchRequest, some map[string]bool) (Found, error) {
+	var found Found
+	rows, _, err := x.Sessions(ctx, Filter{Cwd: r.Cwd, Project: r.Project, Children: true})
+	if err != nil {
+		return found, err
+	}
+	var files []ScanFile
+	for row, err := range rows {
+		if err != nil {
+			return found, err
+		}
+		old := !r.Since.IsZero() && row.Modified.Before(r.Since) && row.Active.Before(r.Since)
+		if old || r.Session != "" && row.Path != r.Session || some != nil && !some[row.Path] {
+			continue
+		}
+		files = append(files, ScanFile{Path: row.Path, SessionID: row.ID, Cwd: row.Cwd})
+	}
+	opt := ScanOptions{Role: r.Role, Since: r.Since, Until: r.Until, Limit: r.Limit, MaxLine: x.opt.MaxLine}
+	hits, failed, err := Scan(ctx, x.fsys, files, r.Query, opt)
+	found.Hits = hits
+	for _, f := range failed {
+		found.Failed = append(found.Failed, Failure{Path: f.Path, Reason: reasonOf(f.Err)})
+	}
 	return found, err
+}
+
+// mergeHits puts two answers together: the newest first, equal texts once.
+func mergeHits(a, b []Hit, limit int) []Hit {
+	all := append(slices.Clone(a), b...)
+	slices.SortStableFunc(all, func(a, b Hit) int {
+		return cmp.Or(b.Time.Compare(a.Time), cmp.Compare(a.Path, b.Path), cmp.Compare(a.Line, b.Line))
+	})
+	at := map[string]int{}
+	out := all[:0]
+	for _, h := range all {
+		if i, ok := at[h.Text]; ok {
+			out[i].Count += h.Count
+			continue
+		}
+		at[h.Text] = len(out)
+		out = append(out, h)
+	}
+	if limit > 0 {
+		out = out[:min(limit, len(out))]
+	}
+	return out
 }

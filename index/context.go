@@ -12,20 +12,24 @@ import (
 	"github.com/gajae-code/gjc-index/migrations"
 )
 
-// ContextOf is the context of a session at leaf ("": its last entry), made by
+// ContextOf is the context of a session at leaf ("": its last entry), as the
+// JSON object of behaviour part 8, made by
 // reading only the lines that decide it. strict leaves holes unbridged. A file
 // that the index doesn't have as it is, is loaded whole. An unknown leaf is
 // fs.ErrNotExist. Source: behaviour part 8, decisions 4 and 5.
-func (x *Index) ContextOf(ctx context.Context, path, leaf string, strict bool) (*jsonl.Context, error) {
+func (x *Index) ContextOf(ctx context.Context, path, leaf string, strict bool) (jsonl.Value, error) {
 	var c *jsonl.Context
 	err := x.retrying(ctx, func(db *migrations.DB) (err error) {
 		c, err = x.contextByLines(ctx, db, path, leaf, strict)
 		return err
 	})
-	if err == nil || ctx.Err() != nil || errors.Is(err, errNoLeaf) {
-		return c, err
+	if err != nil && ctx.Err() == nil && !errors.Is(err, errNoLeaf) {
+		c, err = x.contextWhole(ctx, path, leaf, strict)
 	}
-	return x.contextWhole(ctx, path, leaf, strict)
+	if err != nil {
+		return jsonl.Value{}, fmt.Errorf("context of %s: %w", path, err)
+	}
+	return c.Value(), nil
 }
 
 var errNoLeaf = fmt.Errorf("no entry with that id: %w", fs.ErrNotExist)
@@ -185,7 +189,8 @@ func (w *pathWalk) needed() ([]lineAt, error) {
 			return nil, err
 		}
 		list = append(list, slices.DeleteFunc(some, func(l lineAt) bool {
-			return l.Type == "compaction" && l.Seq != compaction.seq || !carriesState(l.Type) && !jsonl.KindOf(l.Type, "").Context
+			return l.Seq != kept.seq && l.Seq != compaction.seq &&
+				(l.Type == "compaction" || !carriesState(l.Type) && !jsonl.KindOf(l.Type, "").Context)
 		})...)
 	}
 	return list, nil

@@ -17,7 +17,7 @@ import (
 
 // locate splits the path of a session file into scope and name.
 func (x *Index) locate(path string) (scope, name string, err error) {
-	rel, err := filepath.Rel(x.home.Sessions(), path)
+	rel, err := filepath.Rel(x.root(), path)
 	if err != nil || rel == ".." || strings.HasPrefix(rel, ".."+string(filepath.Separator)) {
 		return "", "", fmt.Errorf("session %s: not in this home: %w", path, fs.ErrNotExist)
 	}

@@ -10,6 +10,9 @@ import (
 // together. Load it whole.
 var ErrStale = errors.New("index does not have the file as it is")
 
+// ErrNoIndex says that there is no database to ask: see Index.Notes.
+var ErrNoIndex = errors.New("there is no index")
+
 // AmbiguousError is a reference that begins the ids of several sessions.
 type AmbiguousError struct {
 	Ref        string

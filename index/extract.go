@@ -147,7 +147,7 @@ func (x *extractor) record(rec *jsonl.Record) error {
 		x.ended, x.recovered = rec.Terminated, rec.Recovered
 		x.lastLine, x.lastOffset, x.end = rec.Line, rec.Offset, rec.End
 	}()
-	if x.r.state != "" {
+	if x.r.state != "" && x.r.state != StateOK {
 		return nil // refused
 	}
 	f := rec.Fields

@@ -2,8 +2,7 @@ package index
 
 import (
 	"context"
-	"errors"
-	"iter"
+	"path/filepath"
 	"runtime"
 	"slices"
 	"sync"
@@ -13,8 +12,6 @@ import (
 	"github.com/gajae-code/gjc-index/scope"
 	"github.com/gajae-code/gjc-index/storage"
 )
-
-var errUnbuilt = errors.New("not built yet")
 
 // Options of Open. The zero value is right for a command.
 type Options struct {
@@ -29,7 +26,7 @@ type Options struct {
 
 // tick is the clock tick of the file system that the sessions lie on.
 func (x *Index) tick() time.Duration {
-	x.tickOnce.Do(func() { x.tickLen = x.opt.Tick(x.home.Sessions()) })
+	x.tickOnce.Do(func() { x.tickLen = x.opt.Tick(x.root()) })
 	return x.tickLen
 }
 
@@ -38,6 +35,7 @@ type Index struct {
 	fsys storage.FS
 	home scope.Home
 	opt  Options
+	dir  string // an explicit directory instead of the home's; "" otherwise
 
 	// mu is held shared by operations, exclusively while db changes. It comes
 	// before the kernel's lock.
@@ -62,6 +60,27 @@ type Index struct {
 // see Notes. The only errors are those of ctx, and storage.ErrLocked if another
 // process keeps the index for itself longer than the busy timeout.
 func Open(ctx context.Context, fsys storage.FS, home scope.Home, opt Options) (*Index, error) {
+	x := &Index{fsys: fsys, home: home, opt: opt.withDefaults()}
+	op, err := x.begin(ctx)
+	if err != nil {
+		return nil, err
+	}
+	op.done()
+	return x, nil
+}
+
+// OpenDir is an Index without a database of the session files right in dir:
+// each answer is read from the files.
+func OpenDir(ctx context.Context, fsys storage.FS, dir string, opt Options) (*Index, error) {
+	abs, err := filepath.Abs(dir)
+	if err != nil {
+		return nil, err
+	}
+	return &Index{fsys: fsys, opt: opt.withDefaults(), dir: abs, settled: true}, ctx.Err()
+}
+
+// withDefaults fills in what is not set.
+func (opt Options) withDefaults() Options {
 	if opt.Now == nil {
 		opt.Now = time.Now
 	}
@@ -77,13 +96,23 @@ func Open(ctx context.Context, fsys storage.FS, home scope.Home, opt Options) (*
 	if opt.Workers <= 0 {
 		opt.Workers = min(max(runtime.GOMAXPROCS(0)-1, 1), 4)
 	}
-	x := &Index{fsys: fsys, home: home, opt: opt}
-	op, err := x.begin(ctx)
-	if err != nil {
-		return nil, err
+	return opt
+}
+
+// root is the directory of the sessions.
+func (x *Index) root() string {
+	if x.dir != "" {
+		return x.dir
 	}
-	op.done()
-	return x, nil
+	return x.home.Sessions()
+}
+
+// walk looks at all session files.
+func (x *Index) walk(ctx context.Context) (*walk, error) {
+	if x.dir != "" {
+		return walkDir(x.fsys, x.dir)
+	}
+	return walkSessions(ctx, x.fsys, x.home.Sessions())
 }
 
 // Close gives the database back.
@@ -105,15 +134,4 @@ func (x *Index) Notes() []string {
 	x.noteMu.Lock()
 	defer x.noteMu.Unlock()
 	return slices.Clone(x.notes)
-}
-
-// Check compares the database with the files, all of them read again, and gives
-// every difference. An error pair is the last one.
-func (x *Index) Check(ctx context.Context) iter.Seq2[Difference, error] {
-	return func(yield func(Difference, error) bool) { yield(Difference{}, errUnbuilt) }
-}
-
-// OpenDir opens an index in memory of the session files right in dir.
-func OpenDir(ctx context.Context, fsys storage.FS, dir string, opt Options) (*Index, error) {
-	return nil, errUnbuilt
 }

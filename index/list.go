@@ -96,7 +96,7 @@ type listing struct {
 func (l *listing) run(ctx context.Context, db *migrations.DB) ([]Row, int, error) {
 	p := l.x.unstored()
 	if db == nil && p == nil {
-		w, err := walkSessions(ctx, l.x.fsys, l.x.home.Sessions())
+		w, err := l.x.walk(ctx)
 		if err != nil {
 			return nil, 0, err
 		}
@@ -227,7 +227,7 @@ func (l *listing) order() (key string, args []any, direction string) {
 // row makes a Row of what was read; finish adds what costs a look at the disk.
 func (l *listing) row(r *sessionRow) Row {
 	row := Row{
-		ID: r.ID.String, Path: filepath.Join(l.x.home.Sessions(), r.Scope, filepath.FromSlash(r.Name)), Scope: r.Scope,
+		ID: r.ID.String, Path: filepath.Join(l.x.root(), r.Scope, filepath.FromSlash(r.Name)), Scope: r.Scope,
 		Cwd: r.Cwd.String, Title: r.Title.String, HasTitle: r.Title.Valid, TitleSource: r.Source.String,
 		FirstPrompt: r.Prompt.String, Created: timeAt(fromNull(r.Created)), Modified: time.Unix(0, r.ModTime).UTC(),
 		Messages: r.Messages, Entries: r.Entries, Size: r.Size, Version: r.Version, Parent: r.Parent.String, Child: r.Child,

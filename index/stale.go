@@ -84,7 +84,12 @@ type scopeRow struct {
 	Name   string `db:"name"`
 	Dev    int64  `db:"dev"`
 	Digest []byte `db:"digest"`
+	Files  int    `db:"files"` // rows that belong to the digest
+	Rows   int    `db:"n"`     // rows there are
 }
+
+// errMeddled says that somebody else has changed rows; then all are made anew.
+var errMeddled = errors.New("rows of the index are missing")
 
 // makePlan compares a walk with the database. What another process writes
 // meanwhile is noticed when the plan is carried out: its generation is read
@@ -95,12 +100,16 @@ func makePlan(ctx context.Context, db *migrations.DB, w *walk) (*plan, error) {
 		return nil, err
 	}
 	var rows []scopeRow
-	if err := db.SelectContext(ctx, &rows, `SELECT id, name, dev, digest FROM scopes`); err != nil {
+	if err := db.SelectContext(ctx, &rows, `
+		SELECT id, name, dev, digest, files, (SELECT count(*) FROM sessions s WHERE s.scope = scopes.id) AS n FROM scopes`); err != nil {
 		return nil, err
 	}
 	stored := make(map[string]*scopeRow, len(rows))
 	for i := range rows {
 		stored[rows[i].Name] = &rows[i]
+		if len(rows[i].Digest) > 0 && rows[i].Files != rows[i].Rows {
+			return nil, errMeddled
+		}
 	}
 	p.devices = remounted(w, stored)
 	for i := range w.scopes {

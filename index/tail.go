@@ -97,6 +97,7 @@ func loadStored(ctx context.Context, db *migrations.DB, key int64) (s *stored, o
 		Last      sql.NullInt64  `db:"last_ms"`
 		Messages  int            `db:"messages"`
 		Entries   int            `db:"entries"`
+		Seconds   int            `db:"seconds"`
 		Recovered int            `db:"recovered"`
 		Title     sql.NullString `db:"title"`
 		Source    sql.NullString `db:"title_source"`
@@ -105,10 +106,11 @@ func loadStored(ctx context.Context, db *migrations.DB, key int64) (s *stored, o
 		LastRun   sql.NullInt64  `db:"last_run"`
 	}
 	err = db.GetContext(ctx, &row, `
-		SELECT at_offset, at_line, at_malformed, at_sum, s.id, version, cwd, s.parent, created_ms, last_ms, messages, entries,
-		       recovered, title, title_source, first_prompt, e.id AS last_id, e.run AS last_run
+		SELECT s.at_offset, s.at_line, s.at_malformed, s.at_sum, s.id, s.version, s.cwd, s.parent, s.created_ms, s.last_ms,
+		       s.messages, s.entries, s.seconds, s.recovered, s.title, s.title_source, s.first_prompt,
+		       e.id AS last_id, e.run AS last_run
 		FROM sessions s LEFT JOIN entries e ON e.session = s.key AND e.seq = s.entries - 1
-		WHERE key = ? AND state = 'ok' AND at_offset > 0`, key)
+		WHERE s.key = ? AND s.state = 'ok' AND s.at_offset > 0`, key)
 	if errors.Is(err, sql.ErrNoRows) {
 		return nil, false, nil
 	}
@@ -120,7 +122,7 @@ func loadStored(ctx context.Context, db *migrations.DB, key int64) (s *stored, o
 	}
 	s = &stored{
 		facts: facts{state: StateOK, id: row.ID.String, version: row.Version, cwd: row.Cwd.String, parent: row.Parent.String,
-			created: millis(fromNull(row.Created)), last: millis(fromNull(row.Last)), messages: row.Messages, entries: row.Entries,
+			created: millis(fromNull(row.Created)), last: millis(fromNull(row.Last)), messages: row.Messages, entries: row.Entries, seconds: row.Seconds,
 			recovered: row.Recovered, title: row.Title.String, hasTitle: row.Title.Valid, titleSource: row.Source.String,
 			firstPrompt: row.Prompt.String},
 		resume: resume{offset: row.Offset, line: row.Line, malformed: row.AtBad, sum: row.Sum},

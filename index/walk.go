@@ -79,13 +79,30 @@ func walkSessions(ctx context.Context, fsys storage.FS, root string) (*walk, err
 	if len(bare.files) > 0 {
 		w.scopes = append(w.scopes, bare)
 	}
+	w.count()
+	return w, nil
+}
+
+// walkDir lists the session files right in an explicit directory, and those in
+// the sessions' own directories.
+func walkDir(fsys storage.FS, dir string) (*walk, error) {
+	w := &walk{root: dir, failed: map[string]string{}}
+	s := diskScope{}
+	if err := s.add(fsys, dir, "", 0); err != nil {
+		return nil, err
+	}
+	w.scopes = []diskScope{s}
+	w.count()
+	return w, nil
+}
+
+func (w *walk) count() {
 	for i := range w.scopes {
 		w.files += len(w.scopes[i].files)
 		for j := range w.scopes[i].files {
 			w.bytes += w.scopes[i].files[j].info.Size
 		}
 	}
-	return w, nil
 }
 
 // addScope lists one scope. A scope that vanished meanwhile holds nothing.
