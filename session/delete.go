@@ -152,8 +152,8 @@ func (s *Store) removeTree(ctx context.Context, dir string, depth int) error {
 // names.
 func (s *Store) removeSidecars(path string) error {
 	names := []string{LeafPath(path), MetaPath(path)}
-	for _, end := range movedSidecars {
-		if end != "" { // the artifacts went with the transcript
+	for _, end := range movedEndings {
+		if end != "" && end != ".jsonl" { // the artifacts went with the transcript
 			names = append(names, stemOf(path)+end)
 		}
 	}
