@@ -14,10 +14,7 @@ import (
 // `<primary>.jsonl.<x>.bak`, which a crash between two renames leaves. Others
 // stay. Source: behaviour part 15.
 func (s *Store) promoteBackups(dir string) error {
-	all, err := s.fsys.StatDir(dir)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil
-	}
+	all, err := throughLinks(dir, s.fsys.StatDir)
 	if err != nil {
 		return err
 	}

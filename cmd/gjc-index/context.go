@@ -34,7 +34,7 @@ thinking level, mode, selected tools. Only the lines that decide it are read.`,
 					return err
 				}
 				a.warnRow(row)
-				a.printf("%s\n", jsonl.AppendJSON(nil, v.Value()))
+				a.printf("%s\n", jsonl.AppendJSON(nil, v))
 				return nil
 			})
 		},

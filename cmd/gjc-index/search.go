@@ -70,7 +70,7 @@ func (a *app) search(cmd *cobra.Command, f searchFlags, text string) error {
 			if err != nil {
 				return err
 			}
-			req.Session = row.ID
+			req.Session = row.Path
 		}
 		found, err := x.Search(cmd.Context(), req)
 		if err != nil {
