@@ -13,10 +13,17 @@ import (
 // prompts, all of them.
 type SearchRequest struct {
 	Query        Query
+<<<<<<< HEAD
 	Role         Role     // "" is RoleUser
 	Cwd, Project string   // only from there; "" is anywhere
 	Session      string   // only in the session file of this path; "" is any
 	Sources      []Source // of what was typed; nil: any
+=======
+	Role         Role   // "" is RoleUser
+	Cwd, Project string // only from there; "" is anywhere
+	Session      string // only in sessions of this id; "" is any
+	Sources      []Source
+>>>>>>> main
 	Since, Until time.Time
 	Limit        int // 0: all
 }
@@ -28,6 +35,7 @@ type Found struct {
 }
 
 // Search finds texts by the search rule, the newest first, equal texts once.
+<<<<<<< HEAD
 // What was typed is answered from the database, and from the files that are not
 // in it; other roles by reading the files that the request leaves.
 func (x *Index) Search(ctx context.Context, r SearchRequest) (Found, error) {
@@ -65,6 +73,37 @@ func (x *Index) Search(ctx context.Context, r SearchRequest) (Found, error) {
 		return x.scanFiles(ctx, &r, nil)
 	case p != nil && len(p.new) > 0:
 		more, err := x.scanFiles(ctx, &r, p.names())
+=======
+// What was typed is answered from the database; other roles, and all of them
+// where there is no database, by reading the session files that the request
+// leaves.
+func (x *Index) Search(ctx context.Context, r SearchRequest) (Found, error) {
+	if r.Role != "" && r.Role != RoleUser {
+		return x.scanFiles(ctx, r, nil)
+	}
+	var found Found
+	noIndex := false
+	err := x.retrying(ctx, func(db *migrations.DB) error {
+		if noIndex = db == nil; noIndex {
+			return nil
+		}
+		f := SearchFilter{Sources: r.Sources, SessionID: r.Session, Since: r.Since, Until: r.Until}
+		var err error
+		if f.Cwds, err = x.cwdsOf(ctx, db, r); err != nil {
+			return err
+		}
+		found.Hits, err = SearchPrompts(ctx, db.DB, x.root(), r.Query, f, r.Limit)
+		return err
+	})
+	p := x.unstored()
+	switch {
+	case err != nil:
+		return found, err
+	case noIndex, p != nil && p.all:
+		return x.scanFiles(ctx, r, nil)
+	case p != nil && len(p.new) > 0:
+		more, err := x.scanFiles(ctx, r, p.names())
+>>>>>>> main
 		found.Hits = mergeHits(found.Hits, more.Hits, r.Limit)
 		found.Failed = more.Failed
 		return found, err
@@ -72,6 +111,7 @@ func (x *Index) Search(ctx context.Context, r SearchRequest) (Found, error) {
 	return found, nil
 }
 
+<<<<<<< HEAD
 // workspaces narrows a filter to the request's workspaces.
 func (x *Index) workspaces(ctx context.Context, db *migrations.DB, r *SearchRequest, f *SearchFilter) error {
 	if r.Cwd != "" {
@@ -98,10 +138,62 @@ func (x *Index) scanFiles(ctx context.Context, r *SearchRequest, some map[string
 	rows, _, err := x.Sessions(ctx, Filter{Cwd: r.Cwd, Project: r.Project, Children: true})
 	if err != nil {
 		return found, err
+=======
+// mergeHits puts two answers together: the newest first, equal texts once.
+func mergeHits(a, b []Hit, limit int) []Hit {
+	all := append(slices.Clone(a), b...)
+	slices.SortStableFunc(all, func(a, b Hit) int {
+		return cmp.Or(b.Time.Compare(a.Time), cmp.Compare(a.Path, b.Path), cmp.Compare(a.Line, b.Line))
+	})
+	at := map[string]int{}
+	out := all[:0]
+	for _, h := range all {
+		if i, ok := at[h.Text]; ok {
+			out[i].Count += h.Count
+			continue
+		}
+		at[h.Text] = len(out)
+		out = append(out, h)
+	}
+	if limit > 0 {
+		out = out[:min(limit, len(out))]
+	}
+	return out
+}
+
+// cwdsOf are the directories that a request leaves; nil is any.
+func (x *Index) cwdsOf(ctx context.Context, db *migrations.DB, r SearchRequest) ([]string, error) {
+	if r.Project == "" {
+		if r.Cwd == "" {
+			return nil, nil
+		}
+		return []string{r.Cwd}, nil
+	}
+	var all []string
+	if err := db.SelectContext(ctx, &all, `SELECT DISTINCT cwd FROM prompts`); err != nil {
+		return nil, err
+	}
+	in := slices.DeleteFunc(all, func(cwd string) bool {
+		return x.opt.Project(cwd) != r.Project || r.Cwd != "" && r.Cwd != cwd
+	})
+	if in == nil {
+		in = []string{}
+	}
+	return in, nil
+}
+
+// scanFiles searches by reading files, the last active first; only those of
+// some, if that is not nil.
+func (x *Index) scanFiles(ctx context.Context, r SearchRequest, some map[string]bool) (Found, error) {
+	rows, _, err := x.Sessions(ctx, Filter{Cwd: r.Cwd, Project: r.Project, Since: r.Since, Children: true})
+	if err != nil {
+		return Found{}, err
+>>>>>>> main
 	}
 	var files []ScanFile
 	for row, err := range rows {
 		if err != nil {
+<<<<<<< HEAD
 			return found, err
 		}
 		old := !r.Since.IsZero() && row.Modified.Before(r.Since) && row.Active.Before(r.Since)
@@ -139,4 +231,23 @@ func mergeHits(a, b []Hit, limit int) []Hit {
 		out = out[:min(limit, len(out))]
 	}
 	return out
+=======
+			return Found{}, err
+		}
+		if (r.Session == "" || r.Session == row.ID) && (some == nil || some[row.Path]) {
+			files = append(files, ScanFile{Path: row.Path, SessionID: row.ID, Cwd: row.Cwd})
+		}
+	}
+	role := r.Role
+	if role == "" {
+		role = RoleUser
+	}
+	opt := ScanOptions{Role: role, Since: r.Since, Until: r.Until, Limit: r.Limit, MaxLine: x.opt.MaxLine}
+	hits, failures, err := Scan(ctx, x.fsys, files, r.Query, opt)
+	found := Found{Hits: hits}
+	for _, f := range failures {
+		found.Failed = append(found.Failed, Failure{Path: f.Path, Reason: reasonOf(f.Err)})
+	}
+	return found, err
+>>>>>>> main
 }
