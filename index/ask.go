@@ -3,6 +3,7 @@ package index
 import (
 	"cmp"
 	"context"
+	"path/filepath"
 	"slices"
 	"time"
 
@@ -13,17 +14,10 @@ import (
 // prompts, all of them.
 type SearchRequest struct {
 	Query        Query
-<<<<<<< HEAD
 	Role         Role     // "" is RoleUser
 	Cwd, Project string   // only from there; "" is anywhere
-	Session      string   // only in the session file of this path; "" is any
+	Session      string   // only in this session, by its file's path or its id; "" is any
 	Sources      []Source // of what was typed; nil: any
-=======
-	Role         Role   // "" is RoleUser
-	Cwd, Project string // only from there; "" is anywhere
-	Session      string // only in sessions of this id; "" is any
-	Sources      []Source
->>>>>>> main
 	Since, Until time.Time
 	Limit        int // 0: all
 }
@@ -35,45 +29,6 @@ type Found struct {
 }
 
 // Search finds texts by the search rule, the newest first, equal texts once.
-<<<<<<< HEAD
-// What was typed is answered from the database, and from the files that are not
-// in it; other roles by reading the files that the request leaves.
-func (x *Index) Search(ctx context.Context, r SearchRequest) (Found, error) {
-	if r.Role != "" && r.Role != RoleUser {
-		return x.scanFiles(ctx, &r, nil)
-	}
-	var found Found
-	asked := false
-	err := x.retrying(ctx, func(db *migrations.DB) error {
-		if db == nil {
-			return nil
-		}
-		f := SearchFilter{Sources: r.Sources, Since: r.Since, Until: r.Until}
-		if r.Session != "" {
-			p, err := x.place(ctx, db, r.Session)
-			if err != nil {
-				return err
-			}
-			f.SessionID = p.ID
-		}
-		if err := x.workspaces(ctx, db, &r, &f); err != nil {
-			return err
-		}
-		hits, err := SearchPrompts(ctx, db.DB, x.root(), r.Query, f, r.Limit)
-		found.Hits, asked = hits, err == nil
-		return err
-	})
-	if err != nil {
-		return found, err
-	}
-	r.Role = RoleUser
-	p := x.unstored()
-	switch {
-	case !asked || p != nil && p.all:
-		return x.scanFiles(ctx, &r, nil)
-	case p != nil && len(p.new) > 0:
-		more, err := x.scanFiles(ctx, &r, p.names())
-=======
 // What was typed is answered from the database; other roles, and all of them
 // where there is no database, by reading the session files that the request
 // leaves.
@@ -88,6 +43,13 @@ func (x *Index) Search(ctx context.Context, r SearchRequest) (Found, error) {
 			return nil
 		}
 		f := SearchFilter{Sources: r.Sources, SessionID: r.Session, Since: r.Since, Until: r.Until}
+		if filepath.IsAbs(r.Session) {
+			p, err := x.place(ctx, db, r.Session)
+			if err != nil {
+				return err
+			}
+			f.SessionID = p.ID
+		}
 		var err error
 		if f.Cwds, err = x.cwdsOf(ctx, db, r); err != nil {
 			return err
@@ -103,7 +65,6 @@ func (x *Index) Search(ctx context.Context, r SearchRequest) (Found, error) {
 		return x.scanFiles(ctx, r, nil)
 	case p != nil && len(p.new) > 0:
 		more, err := x.scanFiles(ctx, r, p.names())
->>>>>>> main
 		found.Hits = mergeHits(found.Hits, more.Hits, r.Limit)
 		found.Failed = more.Failed
 		return found, err
@@ -111,34 +72,6 @@ func (x *Index) Search(ctx context.Context, r SearchRequest) (Found, error) {
 	return found, nil
 }
 
-<<<<<<< HEAD
-// workspaces narrows a filter to the request's workspaces.
-func (x *Index) workspaces(ctx context.Context, db *migrations.DB, r *SearchRequest, f *SearchFilter) error {
-	if r.Cwd != "" {
-		f.Cwds = []string{r.Cwd}
-	}
-	if r.Project == "" {
-		return nil
-	}
-	all := f.Cwds
-	if all == nil {
-		if err := db.SelectContext(ctx, &all, `SELECT DISTINCT cwd FROM prompts`); err != nil {
-			return err
-		}
-	}
-	project := x.opt.Project(r.Project)
-	f.Cwds = slices.DeleteFunc(append([]string{}, all...), func(cwd string) bool { return x.opt.Project(cwd) != project })
-	return nil
-}
-
-// scanFiles searches the files that the request leaves; only those of some, if
-// that is not nil.
-func (x *Index) scanFiles(ctx context.Context, r *SearchRequest, some map[string]bool) (Found, error) {
-	var found Found
-	rows, _, err := x.Sessions(ctx, Filter{Cwd: r.Cwd, Project: r.Project, Children: true})
-	if err != nil {
-		return found, err
-=======
 // mergeHits puts two answers together: the newest first, equal texts once.
 func mergeHits(a, b []Hit, limit int) []Hit {
 	all := append(slices.Clone(a), b...)
@@ -188,53 +121,13 @@ func (x *Index) scanFiles(ctx context.Context, r SearchRequest, some map[string]
 	rows, _, err := x.Sessions(ctx, Filter{Cwd: r.Cwd, Project: r.Project, Since: r.Since, Children: true})
 	if err != nil {
 		return Found{}, err
->>>>>>> main
 	}
 	var files []ScanFile
 	for row, err := range rows {
 		if err != nil {
-<<<<<<< HEAD
-			return found, err
-		}
-		old := !r.Since.IsZero() && row.Modified.Before(r.Since) && row.Active.Before(r.Since)
-		if old || r.Session != "" && row.Path != r.Session || some != nil && !some[row.Path] {
-			continue
-		}
-		files = append(files, ScanFile{Path: row.Path, SessionID: row.ID, Cwd: row.Cwd})
-	}
-	opt := ScanOptions{Role: r.Role, Since: r.Since, Until: r.Until, Limit: r.Limit, MaxLine: x.opt.MaxLine}
-	hits, failed, err := Scan(ctx, x.fsys, files, r.Query, opt)
-	found.Hits = hits
-	for _, f := range failed {
-		found.Failed = append(found.Failed, Failure{Path: f.Path, Reason: reasonOf(f.Err)})
-	}
-	return found, err
-}
-
-// mergeHits puts two answers together: the newest first, equal texts once.
-func mergeHits(a, b []Hit, limit int) []Hit {
-	all := append(slices.Clone(a), b...)
-	slices.SortStableFunc(all, func(a, b Hit) int {
-		return cmp.Or(b.Time.Compare(a.Time), cmp.Compare(a.Path, b.Path), cmp.Compare(a.Line, b.Line))
-	})
-	at := map[string]int{}
-	out := all[:0]
-	for _, h := range all {
-		if i, ok := at[h.Text]; ok {
-			out[i].Count += h.Count
-			continue
-		}
-		at[h.Text] = len(out)
-		out = append(out, h)
-	}
-	if limit > 0 {
-		out = out[:min(limit, len(out))]
-	}
-	return out
-=======
 			return Found{}, err
 		}
-		if (r.Session == "" || r.Session == row.ID) && (some == nil || some[row.Path]) {
+		if (r.Session == "" || r.Session == row.ID || r.Session == row.Path) && (some == nil || some[row.Path]) {
 			files = append(files, ScanFile{Path: row.Path, SessionID: row.ID, Cwd: row.Cwd})
 		}
 	}
@@ -249,5 +142,4 @@ func mergeHits(a, b []Hit, limit int) []Hit {
 		found.Failed = append(found.Failed, Failure{Path: f.Path, Reason: reasonOf(f.Err)})
 	}
 	return found, err
->>>>>>> main
 }
