@@ -3,6 +3,8 @@ package index
 import (
 	"cmp"
 	"context"
+	"errors"
+	"io/fs"
 	"path/filepath"
 	"slices"
 	"time"
@@ -59,8 +61,11 @@ func (x *Index) Search(ctx context.Context, r SearchRequest) (Found, error) {
 	})
 	p := x.unstored()
 	switch {
-	case err != nil:
+	case errors.Is(err, fs.ErrNotExist) || ctx.Err() != nil:
 		return found, err
+	case err != nil:
+		x.note("index can't be read now (" + reasonOf(err) + "): what was typed is looked for in the files")
+		return x.scanFiles(ctx, r, nil)
 	case noIndex, p != nil && p.all:
 		return x.scanFiles(ctx, r, nil)
 	case p != nil && len(p.new) > 0:
