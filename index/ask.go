@@ -3,6 +3,9 @@ package index
 import (
 	"cmp"
 	"context"
+	"errors"
+	"io/fs"
+	"path/filepath"
 	"slices"
 	"time"
 
@@ -13,10 +16,10 @@ import (
 // prompts, all of them.
 type SearchRequest struct {
 	Query        Query
-	Role         Role   // "" is RoleUser
-	Cwd, Project string // only from there; "" is anywhere
-	Session      string // only in sessions of this id; "" is any
-	Sources      []Source
+	Role         Role     // "" is RoleUser
+	Cwd, Project string   // only from there; "" is anywhere
+	Session      string   // only in this session, by its file's path or its id; "" is any
+	Sources      []Source // of what was typed; nil: any
 	Since, Until time.Time
 	Limit        int // 0: all
 }
@@ -42,6 +45,13 @@ func (x *Index) Search(ctx context.Context, r SearchRequest) (Found, error) {
 			return nil
 		}
 		f := SearchFilter{Sources: r.Sources, SessionID: r.Session, Since: r.Since, Until: r.Until}
+		if filepath.IsAbs(r.Session) {
+			p, err := x.place(ctx, db, r.Session)
+			if err != nil {
+				return err
+			}
+			f.SessionID = p.ID
+		}
 		var err error
 		if f.Cwds, err = x.cwdsOf(ctx, db, r); err != nil {
 			return err
@@ -51,8 +61,11 @@ func (x *Index) Search(ctx context.Context, r SearchRequest) (Found, error) {
 	})
 	p := x.unstored()
 	switch {
-	case err != nil:
+	case errors.Is(err, fs.ErrNotExist) || ctx.Err() != nil:
 		return found, err
+	case err != nil:
+		x.note("index can't be read now (" + reasonOf(err) + "): what was typed is looked for in the files")
+		return x.scanFiles(ctx, r, nil)
 	case noIndex, p != nil && p.all:
 		return x.scanFiles(ctx, r, nil)
 	case p != nil && len(p.new) > 0:
@@ -119,7 +132,7 @@ func (x *Index) scanFiles(ctx context.Context, r SearchRequest, some map[string]
 		if err != nil {
 			return Found{}, err
 		}
-		if (r.Session == "" || r.Session == row.ID) && (some == nil || some[row.Path]) {
+		if (r.Session == "" || r.Session == row.ID || r.Session == row.Path) && (some == nil || some[row.Path]) {
 			files = append(files, ScanFile{Path: row.Path, SessionID: row.ID, Cwd: row.Cwd})
 		}
 	}
