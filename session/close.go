@@ -73,5 +73,5 @@ func (c *core) loadLocked(ctx context.Context) error {
 		return err
 	}
 	c.leaf = leaf
-	return nil
+	return c.sanitizeLocked(ctx)
 }

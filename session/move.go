@@ -12,9 +12,9 @@ import (
 	"github.com/gajae-code/gjc-index/storage"
 )
 
-// movedSidecars are the endings of what goes along with a transcript that is
-// moved. The leaf and the metadata are written anew.
-var movedSidecars = [...]string{"", ".pin.json", ".archive.ndjson", ".archive.ndjson.zst", ".psm.ndjson", ".psm.status.json"}
+// movedEndings are the endings of what goes along when a session is moved, the
+// transcript last. The leaf and the metadata are written anew.
+var movedEndings = [...]string{"", ".pin.json", ".archive.ndjson", ".archive.ndjson.zst", ".psm.ndjson", ".psm.status.json", ".jsonl"}
 
 // Move takes the session to another workspace: into its scope, with all that
 // belongs to it. The header says the new workspace as cwd spells it.
@@ -83,34 +83,48 @@ func (c *core) moveFilesLocked(ctx context.Context, dir string) error {
 }
 
 // moveAll moves one thing after the other, the transcript last: until then
-// everything is found by the old name.
+// everything is found by the old name, and taken back if something fails.
 func (c *core) moveAll(ctx context.Context, to string) error {
+	if !scope.IsTranscriptName(filepath.Base(c.path)) {
+		return fmt.Errorf("%s: %w", filepath.Base(c.path), ErrBadID)
+	}
 	if there, err := c.st.isThere(to); err != nil || there {
 		return errors.Join(err, fmt.Errorf("%s: %w", filepath.Base(to), scope.ErrConflict))
 	}
 	if err := c.finishLates(ctx); err != nil {
 		return err
 	}
-	for _, end := range movedSidecars {
-		if err := c.st.moveOne(ctx, stemOf(c.path)+end, stemOf(to)+end); err != nil {
-			return err
+	for i, end := range movedEndings {
+		moved, err := c.st.moveOne(ctx, stemOf(c.path)+end, stemOf(to)+end)
+		if err != nil {
+			return errors.Join(err, c.moveBack(to, i))
 		}
-	}
-	if err := c.st.moveOne(ctx, c.path, to); err != nil {
-		return err
+		c.moved[i] = moved
 	}
 	return errors.Join(c.st.fsys.SyncDir(filepath.Dir(to)), c.st.fsys.SyncDir(c.dir))
 }
 
-// moveOne renames a file or a directory; one that is missing is none.
-func (s *Store) moveOne(ctx context.Context, from, to string) error {
-	err := storage.RetryRename(ctx, func() error { return s.fsys.RenameNoReplace(from, to) })
-	if errors.Is(err, fs.ErrNotExist) {
-		if there, lerr := s.isThere(from); lerr == nil && !there {
-			return nil
+// moveBack takes back the first n of what was moved.
+func (c *core) moveBack(to string, n int) error {
+	var errs []error
+	for i, end := range movedEndings[:n] {
+		if c.moved[i] {
+			_, err := c.st.moveOne(context.Background(), stemOf(to)+end, stemOf(c.path)+end)
+			errs = append(errs, err)
 		}
 	}
-	return err
+	return errors.Join(errs...)
+}
+
+// moveOne renames a file or a directory; one that is missing is none.
+func (s *Store) moveOne(ctx context.Context, from, to string) (moved bool, err error) {
+	err = storage.RetryRename(ctx, func() error { return s.fsys.RenameNoReplace(from, to) })
+	if errors.Is(err, fs.ErrNotExist) {
+		if there, lerr := s.isThere(from); lerr == nil && !there {
+			return false, nil
+		}
+	}
+	return err == nil, err
 }
 
 // forgetOldPlace removes what speaks of the transcript at its old path, and

@@ -267,6 +267,7 @@ func (c *core) takeTranscript(ctx context.Context, t *jsonl.Transcript) error {
 		}
 		c.cwd = cwd
 	}
+	c.resumeMeta()
 	return c.readLeaf(ctx)
 }
 

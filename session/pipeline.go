@@ -98,6 +98,7 @@ func (c *core) publishLocked(ctx context.Context, more []*jsonl.Entry) error {
 func (c *core) wroteAll(size int64) {
 	c.size, c.base = size, size
 	c.patched, c.strangers = nil, false
+	c.meta = nil
 	c.foreignKept = len(c.foreign)
 }
 

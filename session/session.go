@@ -69,7 +69,8 @@ type stay struct {
 	buf   []byte
 	dirty bool // appended and not synced
 
-	leafFile bool // a leaf file may be there
+	leafFile bool                    // a leaf file may be there
+	moved    [len(movedEndings)]bool // what a move has taken along so far
 	latched  error
 	meta     *metaState
 	draft    string        // of a session in memory
