@@ -152,8 +152,10 @@ func (s *Store) removeTree(ctx context.Context, dir string, depth int) error {
 // names.
 func (s *Store) removeSidecars(path string) error {
 	names := []string{LeafPath(path), MetaPath(path)}
-	for _, end := range []string{".pin.json", ".archive.ndjson", ".archive.ndjson.zst", ".psm.ndjson", ".psm.status.json"} {
-		names = append(names, stemOf(path)+end)
+	for _, end := range movedEndings {
+		if end != "" && end != ".jsonl" { // the artifacts went with the transcript
+			names = append(names, stemOf(path)+end)
+		}
 	}
 	var errs []error
 	for _, name := range names {
