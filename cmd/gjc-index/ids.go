@@ -1,7 +1,6 @@
 package main
 
 import (
-	"cmp"
 	"context"
 	"slices"
 	"strings"
@@ -22,7 +21,7 @@ func ShortIDs(ids []string) map[string]string {
 	for i, id := range ids {
 		list[i] = folded{strings.ToLower(id), id}
 	}
-	slices.SortFunc(list, func(x, y folded) int { return cmp.Compare(x.low, y.low) })
+	slices.SortFunc(list, func(x, y folded) int { return strings.Compare(x.low, y.low) })
 	short := make(map[string]string, len(list))
 	for i, f := range list {
 		need := 0 // bytes
