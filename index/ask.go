@@ -1,7 +1,6 @@
 package index
 
 import (
-	"cmp"
 	"context"
 	"slices"
 	"time"
@@ -13,11 +12,20 @@ import (
 // prompts, all of them.
 type SearchRequest struct {
 	Query        Query
-	Role         Role   // "" is RoleUser
-	Cwd, Project string // only from there; "" is anywhere
-	Session      string // only in the session file of this path; "" is any
+	Role         Role     // "" is RoleUser
+	Cwd, Project string   // only from there; "" is anywhere
+	Session      string   // only in the session file of this path; "" is any
+	Sources      []Source // of prompts; nil: any
 	Since, Until time.Time
 	Limit        int // 0: all
+	// Repeats gives a prompt at each place where it was typed, not once; see
+	// SearchFilter. What the database doesn't hold is given once all the same.
+	Repeats bool
+}
+
+// wants reports whether prompts of that source are asked for.
+func (r *SearchRequest) wants(s Source) bool {
+	return r.Sources == nil || slices.Contains(r.Sources, s)
 }
 
 // Found is what a search gave. Failed are files that could not be searched.
@@ -29,17 +37,26 @@ type Found struct {
 // Search finds texts by the search rule, the newest first, equal texts once.
 // What was typed is answered from the database, and from the files that are not
 // in it; other roles by reading the files that the request leaves.
+//
+// A prompt that was deleted from history is not among what was typed, though a
+// transcript may still hold it, unless it was typed again afterwards. Other
+// roles, RoleAny too, are what the files say.
 func (x *Index) Search(ctx context.Context, r SearchRequest) (Found, error) {
 	if r.Role != "" && r.Role != RoleUser {
-		return x.scanFiles(ctx, &r, nil)
+		return x.scanFiles(ctx, &r, nil, nil)
+	}
+	r.Role = RoleUser
+	hidden, err := x.hidden(ctx)
+	if err != nil {
+		return Found{}, err
 	}
 	var found Found
 	asked := false
-	err := x.retrying(ctx, func(db *migrations.DB) error {
+	err = x.retrying(ctx, func(db *migrations.DB) error {
 		if db == nil {
 			return nil
 		}
-		f := SearchFilter{Since: r.Since, Until: r.Until}
+		f := SearchFilter{Since: r.Since, Until: r.Until, Sources: r.Sources, Repeats: r.Repeats, hidden: hidden}
 		if r.Session != "" {
 			p, err := x.place(ctx, db, r.Session)
 			if err != nil {
@@ -57,14 +74,13 @@ func (x *Index) Search(ctx context.Context, r SearchRequest) (Found, error) {
 	if err != nil {
 		return found, err
 	}
-	r.Role = RoleUser
 	p := x.unstored()
 	switch {
 	case !asked || p != nil && p.all:
-		return x.scanFiles(ctx, &r, nil)
-	case p != nil && len(p.new) > 0:
-		more, err := x.scanFiles(ctx, &r, p.names())
-		found.Hits = mergeHits(found.Hits, more.Hits, r.Limit)
+		return x.searchUnindexed(ctx, &r, hidden)
+	case p != nil && len(p.new) > 0 && r.wants(SourceSession):
+		more, err := x.scanFiles(ctx, &r, p.names(), hidden)
+		found.Hits = mergeHits(found.Hits, more.Hits, &r)
 		found.Failed = more.Failed
 		return found, err
 	}
@@ -92,7 +108,7 @@ func (x *Index) workspaces(ctx context.Context, db *migrations.DB, r *SearchRequ
 
 // scanFiles searches the files that the request leaves; only those of some, if
 // that is not nil.
-func (x *Index) scanFiles(ctx context.Context, r *SearchRequest, some map[string]bool) (Found, error) {
+func (x *Index) scanFiles(ctx context.Context, r *SearchRequest, some map[string]bool, hidden *hidden) (Found, error) {
 	var found Found
 	rows, _, err := x.Sessions(ctx, Filter{Cwd: r.Cwd, Project: r.Project, Children: true})
 	if err != nil {
@@ -109,33 +125,11 @@ func (x *Index) scanFiles(ctx context.Context, r *SearchRequest, some map[string
 		}
 		files = append(files, ScanFile{Path: row.Path, SessionID: row.ID, Cwd: row.Cwd})
 	}
-	opt := ScanOptions{Role: r.Role, Since: r.Since, Until: r.Until, Limit: r.Limit, MaxLine: x.opt.MaxLine}
+	opt := ScanOptions{Role: r.Role, Since: r.Since, Until: r.Until, Limit: r.Limit, MaxLine: x.opt.MaxLine, hidden: hidden}
 	hits, failed, err := Scan(ctx, x.fsys, files, r.Query, opt)
 	found.Hits = hits
 	for _, f := range failed {
 		found.Failed = append(found.Failed, Failure{Path: f.Path, Reason: reasonOf(f.Err)})
 	}
 	return found, err
-}
-
-// mergeHits puts two answers together: the newest first, equal texts once.
-func mergeHits(a, b []Hit, limit int) []Hit {
-	all := append(slices.Clone(a), b...)
-	slices.SortStableFunc(all, func(a, b Hit) int {
-		return cmp.Or(b.Time.Compare(a.Time), cmp.Compare(a.Path, b.Path), cmp.Compare(a.Line, b.Line))
-	})
-	at := map[string]int{}
-	out := all[:0]
-	for _, h := range all {
-		if i, ok := at[h.Text]; ok {
-			out[i].Count += h.Count
-			continue
-		}
-		at[h.Text] = len(out)
-		out = append(out, h)
-	}
-	if limit > 0 {
-		out = out[:min(limit, len(out))]
-	}
-	return out
 }
