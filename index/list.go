@@ -180,6 +180,9 @@ func (l *listing) where(ctx context.Context, db *migrations.DB) (string, []any, 
 	if f.Cwd != "" {
 		add("s.cwd = ?", f.Cwd)
 	}
+	if f.ref != "" {
+		add("(instr(lower(s.id), ?) = 1 OR instr(lower(s.name), ?) > 0)", f.ref, f.ref)
+	}
 	if f.Project != "" {
 		var all []string
 		if err := db.SelectContext(ctx, &all, `SELECT DISTINCT cwd FROM sessions WHERE cwd IS NOT NULL`); err != nil {

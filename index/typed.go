@@ -15,18 +15,18 @@ import (
 )
 
 // searchUnindexed answers a question about prompts without the database.
-func (x *Index) searchUnindexed(ctx context.Context, r *SearchRequest, hidden *hidden) (found Found, err error) {
+func (x *Index) searchUnindexed(ctx context.Context, r SearchRequest, hidden *hidden) (found Found, err error) {
 	if r.wants(SourceSession) {
 		if found, err = x.scanFiles(ctx, r, nil, hidden); err != nil {
 			return found, err
 		}
 	}
 	if r.wants(SourceHistory) && r.Session == "" && x.dir == "" {
-		rows, err := x.historyHits(ctx, r)
+		rows, err := x.historyHits(ctx, &r)
 		if err != nil {
 			return found, err
 		}
-		found.Hits = mergeHits(found.Hits, rows, r)
+		found.Hits = mergeHits(found.Hits, rows, &r)
 	}
 	return found, nil
 }
@@ -126,7 +126,7 @@ func (x *Index) Typed(ctx context.Context) iter.Seq2[Hit, error] {
 		if !going || p == nil {
 			return
 		}
-		found, err := x.scanFiles(ctx, &SearchRequest{Role: RoleUser}, p.typedNames(), nil)
+		found, err := x.scanFiles(ctx, SearchRequest{Role: RoleUser}, p.typedNames(), nil)
 		if err != nil {
 			yield(Hit{}, err)
 			return

@@ -150,8 +150,16 @@ func (c *core) failed(err error) (jsonl.Outcome, error) {
 	if !errors.As(err, &failed) {
 		failed = &jsonl.AppendError{Outcome: jsonl.RolledBack, Err: err}
 	}
-	c.latch(err)
+	if failed.Outcome != jsonl.RolledBack || !isContextError(err) {
+		c.latch(err)
+	}
 	return failed.Outcome, fmt.Errorf("session %s: %w", c.header.ID(), failed)
+}
+
+// isContextError reports whether the caller gave up: nothing is wrong with the
+// session then.
+func isContextError(err error) bool {
+	return errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded)
 }
 
 // takeLocked takes entries that are written, or deferred, into memory.
@@ -254,7 +262,18 @@ func (c *core) writeLocked(ctx context.Context, values []jsonl.Value) error {
 	if err := c.app.Append(ctx, c.buf, c.st.opt.Sync); err != nil {
 		return err
 	}
+	c.warnOfSize(c.app.Size())
 	c.size = c.app.Size()
-	c.dirty = !c.st.opt.Sync
+	c.dirty = c.dirty || !c.st.opt.Sync
 	return nil
+}
+
+// managedLimit is the length past which the original refuses a file of a scope.
+const managedLimit = 64 << 20
+
+// warnOfSize says once that a file has become too long for the original.
+func (c *core) warnOfSize(size int64) {
+	if c.managed && c.size <= managedLimit && size > managedLimit {
+		c.st.opt.Log.Warn("session is too large for other programs: archive it", "path", c.path, "bytes", size, "limit", managedLimit)
+	}
 }

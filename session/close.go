@@ -39,11 +39,7 @@ func (c *core) endLocked(ctx context.Context) error {
 	}
 	errs = append(errs, c.finishLates(ctx))
 	c.writeMetaLocked(ctx)
-	if c.app != nil {
-		errs = append(errs, c.app.Close())
-		c.app = nil
-	}
-	errs = append(errs, c.held.release(!c.onDisk && !c.existsLocked()))
+	errs = append(errs, c.closeAppender(), c.held.release(!c.onDisk && !c.existsLocked()))
 	c.held = nil
 	return errors.Join(errs...)
 }
@@ -77,5 +73,5 @@ func (c *core) loadLocked(ctx context.Context) error {
 		return err
 	}
 	c.leaf = leaf
-	return nil
+	return c.sanitizeLocked(ctx)
 }

@@ -100,6 +100,9 @@ func (s *Store) ensureDir(ctx context.Context, cwd, explicit string) (dir string
 	if explicit, err = filepath.Abs(explicit); err != nil {
 		return "", false, err
 	}
+	if err := s.prepare(); err != nil {
+		return "", false, err
+	}
 	return explicit, false, storage.MkdirAll(s.fsys, explicit)
 }
 
@@ -132,7 +135,8 @@ func (c *core) startWith(h *jsonl.Header) {
 	c.leading, c.records, c.foreign, c.foreignKept = nil, nil, nil, 0
 	c.tree, c.leaf = jsonl.NewTree(nil), jsonl.LeafLast()
 	c.onDisk, c.rewrite, c.setCopy, c.partial, c.dirty = false, false, false, false, false
-	c.size, c.base, c.patched = 0, 0, nil
+	c.size, c.base, c.patched, c.strangers = 0, 0, nil, false
+	c.meta = nil
 }
 
 // begin makes a new session at a path that nothing has, on disk at once.

@@ -55,6 +55,9 @@ type leaseHolder struct {
 	Since string `json:"since"`
 }
 
+// maxLeaseFile bounds what is read of a lease file, in bytes.
+const maxLeaseFile = 4 << 10
+
 // stemOf is a transcript's path without .jsonl.
 func stemOf(path string) string { return strings.TrimSuffix(path, ".jsonl") }
 
@@ -63,6 +66,12 @@ func leasePath(path string) string {
 	return dir + "." + base + ".lease"
 }
 
+// The pauses between two attempts at a lease that another process holds.
+const (
+	firstLeasePause = time.Millisecond
+	lastLeasePause  = 25 * time.Millisecond
+)
+
 // hold takes the lease of the transcript at path, waiting at most wait if
 // another process has it. The directory exists.
 func (s *Store) hold(ctx context.Context, path string, wait time.Duration) (*held, error) {
@@ -70,6 +79,27 @@ func (s *Store) hold(ctx context.Context, path string, wait time.Duration) (*hel
 	if dir, err := storage.RealPath(filepath.Dir(path)); err == nil {
 		key = filepath.Join(dir, filepath.Base(path))
 	}
+	h, err := s.tryHold(key, path)
+	if wait <= 0 || !errors.Is(err, ErrBusy) {
+		return h, err
+	}
+	enter(ctx, rankWriter, key)
+	deadline := time.Now().Add(wait)
+	for pause := firstLeasePause; errors.Is(err, ErrBusy) && time.Now().Before(deadline); pause = min(2*pause, lastLeasePause) {
+		timer := time.NewTimer(pause)
+		select {
+		case <-ctx.Done():
+			timer.Stop()
+			return nil, errors.Join(err, ctx.Err())
+		case <-timer.C:
+		}
+		h, err = s.tryHold(key, path)
+	}
+	return h, err
+}
+
+// tryHold takes the lease, or a share of it if this store has it already.
+func (s *Store) tryHold(key, path string) (*held, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if h := s.held[key]; h != nil {
@@ -77,45 +107,37 @@ func (s *Store) hold(ctx context.Context, path string, wait time.Duration) (*hel
 		return h, nil
 	}
 	h := &held{st: s, key: key, path: leasePath(path), refs: 1}
-	lock, err := s.takeLease(ctx, h.path, wait)
-	if err != nil {
-		return nil, err
-	}
-	h.lock = lock
-	s.held[key] = h
-	return h, nil
-}
-
-func (s *Store) takeLease(ctx context.Context, path string, wait time.Duration) (storage.Lock, error) {
-	lock, err := s.fsys.TryLock(path, storage.Exclusive)
-	if errors.Is(err, storage.ErrLocked) && wait > 0 {
-		waiting, cancel := context.WithTimeout(ctx, wait)
-		lock, err = s.fsys.Lock(waiting, path, storage.Exclusive)
-		cancel()
-	}
+	lock, err := s.fsys.TryLock(h.path, storage.Exclusive)
 	if errors.Is(err, storage.ErrLocked) {
-		return nil, s.busy(path)
+		return nil, s.busy(path, h.path)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("take writer lease: %w", err)
 	}
+	h.lock = lock
+	s.signLease(lock.File())
+	s.held[key] = h
+	return h, nil
+}
+
+// signLease writes into a lease file who holds it, for people: an error is of
+// no consequence.
+func (s *Store) signLease(f storage.File) {
 	host, _ := os.Hostname() // "" says as much
 	text, _ := json.Marshal(leaseHolder{PID: os.Getpid(), Host: host, Since: s.timestamp()})
-	f := lock.File()
-	err = f.Truncate(0)
+	err := f.Truncate(0)
 	if err == nil {
 		_, err = f.WriteAt(append(text, '\n'), 0)
 	}
-	if err != nil { // what a lease file says is information for people
-		s.opt.Log.Debug("describe writer lease", "path", path, "cause", err)
+	if err != nil {
+		s.opt.Log.Debug("sign writer lease", "path", f.Name(), "cause", err)
 	}
-	return lock, nil
 }
 
 // busy tells who holds a lease.
-func (s *Store) busy(path string) error {
+func (s *Store) busy(path, lease string) error {
 	e := &BusyError{Path: path}
-	text, err := storage.ReadFile(s.fsys, path, 4<<10)
+	text, err := storage.ReadFile(s.fsys, lease, maxLeaseFile)
 	var who leaseHolder
 	if err == nil && json.Unmarshal(text, &who) == nil {
 		e.PID, e.Host, e.Since = who.PID, who.Host, who.Since

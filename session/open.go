@@ -173,7 +173,11 @@ func (s *Store) openAt(ctx context.Context, path string, managed bool, opt OpenO
 			return nil, c.abandon(err)
 		}
 	}
-	if err := c.openWhole(ctx, opt.Strict); err != nil {
+	err = c.openWhole(ctx, opt.Strict)
+	if err == nil {
+		err = s.prepare()
+	}
+	if err != nil {
 		return nil, c.abandon(err)
 	}
 	return c, nil
@@ -263,6 +267,7 @@ func (c *core) takeTranscript(ctx context.Context, t *jsonl.Transcript) error {
 		}
 		c.cwd = cwd
 	}
+	c.resumeMeta()
 	return c.readLeaf(ctx)
 }
 

@@ -21,12 +21,8 @@ func (c *core) appenderLocked() error {
 	if c.app != nil && c.gen == c.held.gen {
 		return nil
 	}
-	if c.app != nil {
-		old := c.app
-		c.app = nil
-		if err := old.Close(); err != nil {
-			return err
-		}
+	if err := c.closeAppender(); err != nil {
+		return err
 	}
 	app, err := jsonl.OpenAppender(c.st.fsys, c.path)
 	if err != nil {
@@ -34,6 +30,17 @@ func (c *core) appenderLocked() error {
 	}
 	c.app, c.gen = app, c.held.gen
 	return nil
+}
+
+// closeAppender closes the transcript, and remembers whether others wrote to it.
+func (c *core) closeAppender() error {
+	if c.app == nil {
+		return nil
+	}
+	old := c.app
+	c.app = nil
+	c.strangers = c.strangers || old.Foreign()
+	return old.Close()
 }
 
 // protectedIfLocked names what holds a transcript's own lock: something that
@@ -90,7 +97,8 @@ func (c *core) publishLocked(ctx context.Context, more []*jsonl.Entry) error {
 // wroteAll remembers that the file holds what the session has and nothing else.
 func (c *core) wroteAll(size int64) {
 	c.size, c.base = size, size
-	c.patched = nil
+	c.patched, c.strangers = nil, false
+	c.meta = nil
 	c.foreignKept = len(c.foreign)
 }
 
@@ -194,7 +202,7 @@ func (c *core) rewriteOnceLocked(ctx context.Context, more []*jsonl.Entry, exact
 // left it.
 func (c *core) learnForeign(ctx context.Context, f io.ReaderAt, st storage.Info) error {
 	mine := c.gen == c.held.gen
-	if mine && st.Size == c.size && (c.app == nil || !c.app.Foreign()) {
+	if mine && st.Size == c.size && !c.strangers && (c.app == nil || !c.app.Foreign()) {
 		return nil
 	}
 	base := c.base

@@ -54,7 +54,7 @@ func parsePrefix(ctx context.Context, data []byte, cut bool) (prefix, error) {
 		whole = wholeRecords(data)
 	}
 	t, err := jsonl.ParseTranscript(ctx, bytes.NewReader(whole), jsonl.LoadOptions{})
-	raw := string(bytes.ToValidUTF8(data, []byte("\ufffd")))
+	raw := wellFormed(data)
 	var version *jsonl.VersionError
 	switch {
 	case err == nil:

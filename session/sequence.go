@@ -58,7 +58,7 @@ func (q *sequence) refill(ctx context.Context, n uint64, dir string) (err error)
 		return fmt.Errorf("prepare event ids: %w", err)
 	}
 	path := q.home.EventSequence()
-	lock, err := q.fsys.Lock(ctx, path, storage.Exclusive)
+	lock, err := q.fsys.Lock(enter(ctx, rankSequence, q), path, storage.Exclusive)
 	if err != nil {
 		return fmt.Errorf("reserve event ids: %w", err)
 	}

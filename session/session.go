@@ -28,8 +28,15 @@ type core struct {
 	st *Store
 
 	mu   sync.Mutex
-	refs int // clones that are not closed
+	refs int           // clones that are not closed
+	turn chan struct{} // holds a token while no turn runs
 
+	stay
+}
+
+// stay is all that belongs to the transcript a session is at. A fork, a move or
+// another file gives the session another one.
+type stay struct {
 	path    string // "" in memory
 	dir     string // "" in memory
 	cwd     string
@@ -55,16 +62,19 @@ type core struct {
 	lates   []*jsonl.Rewrite // rewrites whose old file may still get lines
 	foreign []byte           // lines that others appended, which no record here stands for
 
+	strangers   bool           // others have appended since base
 	foreignKept int            // of foreign: what lies before base
 	patched     map[string]int // patch records appended since base
 
 	buf   []byte
 	dirty bool // appended and not synced
 
-	leafFile bool // a leaf file may be there
+	leafFile bool                    // a leaf file may be there
+	moved    [len(movedEndings)]bool // what a move has taken along so far
 	latched  error
-	turn     chan struct{} // holds a token while no turn runs
 	meta     *metaState
+	draft    string        // of a session in memory
+	title    *jsonl.Header // whose title is shown after Branched; nil: the session's own
 }
 
 func newCore(st *Store) *core {
@@ -124,8 +134,23 @@ func (s *Session) Title() (title string, ok bool) {
 }
 
 func (c *core) titleLocked() (string, bool) {
-	t := jsonl.Transcript{Header: c.header, Leading: c.leading}
+	t := jsonl.Transcript{Header: c.titledLocked(), Leading: c.leading}
 	return t.Title()
+}
+
+// titledLocked is the header that says the title.
+func (c *core) titledLocked() *jsonl.Header {
+	if c.title != nil {
+		return c.title
+	}
+	return c.header
+}
+
+// TitleSource says who chose the title; "" if the header doesn't.
+func (s *Session) TitleSource() TitleSource {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return TitleSource(s.titledLocked().TitleSource())
 }
 
 // OnDisk reports whether the transcript has been written: before the first

@@ -76,3 +76,11 @@ func (s *Store) projectDir() (string, error) {
 	}
 	return os.Getwd()
 }
+
+// prepare makes the home, which holds the event ids of every session.
+func (s *Store) prepare() error {
+	if s.opt.Home.Dir() == "" {
+		return nil
+	}
+	return s.opt.Home.Prepare(s.fsys)
+}

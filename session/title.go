@@ -78,7 +78,7 @@ func (s *Session) SetTitle(ctx context.Context, title string, source TitleSource
 		}
 	}
 	title = CleanTitle(title)
-	if title == "" || (source == TitleAuto && s.header.TitleSource() == string(TitleByUser)) {
+	if title == "" || (source == TitleAuto && s.titledLocked().TitleSource() == string(TitleByUser)) {
 		return false, nil
 	}
 	patch := jsonl.HeaderPatch{Title: jsonl.StringValue(title), TitleSource: jsonl.StringValue(string(source))}
@@ -107,6 +107,8 @@ func (c *core) patchHeaderLocked(ctx context.Context, p jsonl.HeaderPatch) error
 	err := c.persistPatch(ctx, jsonl.HeaderPatchRecord(p))
 	if err != nil {
 		c.header = old
+	} else if !p.Title.Is(jsonl.Absent) {
+		c.title = nil
 	}
 	return err
 }

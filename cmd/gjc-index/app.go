@@ -33,7 +33,8 @@ type app struct {
 	projectsMu sync.Mutex
 	projects   map[string]string // by directory
 
-	leftOut int // files or lines left out: exit status 3
+	failed  []index.Failure // what the refresh could not read
+	leftOut int             // files or lines left out: exit status 3
 }
 
 func newApp(stdin io.Reader, stdout, stderr io.Writer) *app {
@@ -123,6 +124,7 @@ func (a *app) openIndex(ctx context.Context) (*index.Index, error) {
 			_ = x.Close()
 			return nil, err
 		}
+		a.failed = rep.Failed
 		if rep.Busy {
 			a.note("another process is writing the index: what changed since its last refresh may not be shown")
 		}

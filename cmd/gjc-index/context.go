@@ -50,6 +50,7 @@ func (a *app) context(cmd *cobra.Command, x *index.Index, ref, leaf string, stri
 	if err != nil {
 		return err
 	}
+	f.ref = ref
 	a.warn(f)
 	return a.printRaw(jsonl.AppendJSON(nil, c.Value()))
 }

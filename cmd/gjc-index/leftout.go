@@ -1,7 +1,9 @@
 package main
 
 import (
+	"cmp"
 	"context"
+	"slices"
 	"strings"
 
 	"github.com/gajae-code/gjc-index/index"
@@ -20,23 +22,40 @@ type leftOutNote struct {
 	Files []leftOutFile `json:"files"`
 }
 
-// badFiles are the files that no list and no search looks into. A file that
-// holds nothing is not among them: it hides nothing.
-func badFiles(ctx context.Context, x *index.Index) ([]leftOutFile, error) {
+// badFiles are the files that no list and no search looks into: those of the
+// index, and what the refresh before could not read. A file that holds nothing
+// is not among them: it hides nothing.
+func (a *app) badFiles(ctx context.Context, x *index.Index) ([]leftOutFile, error) {
 	rows, _, err := x.Sessions(ctx, index.Filter{Damaged: index.DamagedOnly, Children: true})
 	if err != nil {
 		return nil, err
 	}
 	var files []leftOutFile
+	known := map[string]bool{}
 	for row, err := range rows {
 		if err != nil {
 			return nil, err
 		}
+		known[row.Path] = true
 		if row.State != index.StateOK && row.State != index.StateEmpty {
 			files = append(files, leftOutFile{row.Path, row.Damage, row.State})
 		}
 	}
+	files = append(files, a.unindexed(known)...)
+	slices.SortFunc(files, func(x, y leftOutFile) int { return cmp.Compare(x.Path, y.Path) })
 	return files, nil
+}
+
+// unindexed are what the refresh could not read and the index has no row of,
+// such as a directory.
+func (a *app) unindexed(known map[string]bool) []leftOutFile {
+	var files []leftOutFile
+	for _, f := range a.failed {
+		if !known[f.Path] {
+			files = append(files, leftOutFile{f.Path, f.Reason, index.StateUnreadable})
+		}
+	}
+	return files
 }
 
 // kindsOfBad are in the order in which they are told.

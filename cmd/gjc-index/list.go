@@ -135,6 +135,9 @@ func (a *app) list(cmd *cobra.Command, f listFlags) error {
 		return err
 	}
 	return a.withIndex(cmd.Context(), func(x *index.Index) error {
+		if f.damaged {
+			return a.listDamaged(cmd, x, filter)
+		}
 		shown, total, err := a.listRows(cmd, x, filter)
 		if err != nil {
 			return err
@@ -150,10 +153,7 @@ func (a *app) list(cmd *cobra.Command, f listFlags) error {
 		if f.limit > 0 || f.offset > 0 {
 			a.note("%s of %s", comma(shown), count(total, "session"))
 		}
-		if f.damaged {
-			return nil
-		}
-		bad, err := badFiles(cmd.Context(), x)
+		bad, err := a.badFiles(cmd.Context(), x)
 		if err != nil {
 			return err
 		}
@@ -161,6 +161,41 @@ func (a *app) list(cmd *cobra.Command, f listFlags) error {
 		a.sayLeftOut(bad)
 		return nil
 	})
+}
+
+// listDamaged prints the files that are damaged or refused, and why.
+func (a *app) listDamaged(cmd *cobra.Command, x *index.Index, filter index.Filter) error {
+	rows, total, err := x.Sessions(cmd.Context(), filter)
+	if err != nil {
+		return err
+	}
+	var all []index.Row
+	known := map[string]bool{}
+	for row, err := range rows {
+		if err != nil {
+			return err
+		}
+		known[row.Path] = true
+		all = append(all, row)
+	}
+	if filter.Limit > 0 || filter.Offset > 0 {
+		a.note("%s of %s", comma(len(all)), count(total, "file"))
+	} else {
+		for _, f := range a.unindexed(known) {
+			all = append(all, index.Row{Path: f.Path, Damage: string(f.state) + ": " + f.Reason, State: f.state})
+		}
+	}
+	for _, row := range all {
+		if !a.json {
+			a.printf("%s\n    %s\n", plain(row.Path), plain(row.Damage))
+		} else if err := a.printJSON(jsonRow(row)); err != nil {
+			return err
+		}
+	}
+	if len(all) == 0 && total == 0 && !a.json {
+		a.note("no file is damaged or refused")
+	}
+	return nil
 }
 
 // listRows prints the rows that the filter selects.
@@ -186,12 +221,6 @@ func (a *app) listRows(cmd *cobra.Command, x *index.Index, filter index.Filter) 
 	if a.json || len(all) == 0 {
 		return shown, total, nil
 	}
-	if filter.Damaged == index.DamagedOnly {
-		for _, r := range all {
-			a.printf("%s\n    %s\n", plain(r.Path), plain(r.Damage))
-		}
-		return shown, total, nil
-	}
 	short, err := shortIDs(cmd.Context(), x)
 	if err != nil {
 		return shown, total, err
@@ -210,15 +239,11 @@ func (a *app) nothingListed(filter index.Filter, total, bad int) {
 		return
 	}
 	narrowed := filter.Cwd != "" || filter.Project != "" || !filter.Since.IsZero() || !filter.Until.IsZero()
-	where := a.sessionDir
-	if where == "" {
-		home, err := a.homeDir()
-		if err != nil {
-			return
-		}
-		where = home.Sessions()
+	where, err := a.sessionsDir()
+	if err != nil {
+		return
 	}
-	_, err := a.fsys.Lstat(where)
+	_, err = a.fsys.Lstat(where)
 	switch {
 	case err != nil:
 		a.note("there are no sessions: %s is not there; --home DIR names another home, --session-dir DIR a directory of session files", where)
@@ -229,6 +254,15 @@ func (a *app) nothingListed(filter index.Filter, total, bad int) {
 	default:
 		a.note("no session found in %s; --home DIR names another home, --session-dir DIR a directory of session files", where)
 	}
+}
+
+// sessionsDir is where the sessions lie.
+func (a *app) sessionsDir() (string, error) {
+	if a.sessionDir != "" {
+		return a.absolute(a.sessionDir)
+	}
+	home, err := a.homeDir()
+	return home.Sessions(), err
 }
 
 // sessionJSON is a session as the command prints it; fields are only ever added.
@@ -260,6 +294,9 @@ func jsonRow(r index.Row) sessionJSON {
 		Created: jsonTime(r.Created), Active: jsonTime(r.Active), Modified: jsonTime(r.Modified),
 		Messages: r.Messages, Entries: r.Entries, Size: r.Size, Version: r.Version,
 		Parent: orNull(r.Parent), Damage: orNull(r.Damage), CwdMissing: r.CwdMissing,
+	}
+	if r.Modified.UnixNano() == 0 { // what is no file has none
+		out.Active, out.Modified = nil, nil
 	}
 	if r.HasTitle {
 		out.Title = &r.Title

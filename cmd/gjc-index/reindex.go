@@ -63,7 +63,12 @@ func (a *app) reindex(cmd *cobra.Command, full bool) error {
 	if rep.Busy {
 		return errIndexBusy
 	}
-	a.leftOut = len(rep.Failed)
+	a.failed = rep.Failed
+	bad, err := a.badFiles(cmd.Context(), x)
+	if err != nil {
+		return err
+	}
+	a.leftOut = len(bad)
 	if a.json {
 		if rep.Failed == nil {
 			rep.Failed = []index.Failure{}
@@ -73,7 +78,7 @@ func (a *app) reindex(cmd *cobra.Command, full bool) error {
 	a.printf("%s: %d added, %d changed, %d removed, %d as they were; read %s in %.2f s\n",
 		count(rep.Files, "file"), rep.Added, rep.Changed, rep.Removed, rep.Same, humanize.Bytes(uint64(rep.Bytes)), rep.Elapsed.Seconds())
 	for _, f := range rep.Failed {
-		a.printf("left out: %s: %s\n", safeText(f.Path), plain(f.Reason))
+		a.printf("left out: %s: %s\n", plain(f.Path), plain(f.Reason))
 	}
 	return nil
 }

@@ -111,7 +111,7 @@ func (a *app) printFound(cmd *cobra.Command, x *index.Index, hits []index.Hit, f
 // sayUnsearched says which files the search could not look into: those that
 // are no sessions, and those that could not be read just now.
 func (a *app) sayUnsearched(cmd *cobra.Command, x *index.Index, failed []index.Failure, only string) error {
-	files, err := badFiles(cmd.Context(), x)
+	files, err := a.badFiles(cmd.Context(), x)
 	if err != nil {
 		return err
 	}

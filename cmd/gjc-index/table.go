@@ -22,9 +22,11 @@ const (
 )
 
 const (
-	columnGap  = 2
-	leastTitle = 16 // columns that a title wants before others give way
-	goneMark   = " (gone)"
+	columnGap   = 2
+	leastTitle  = 16 // a title with less room than this makes columns give way
+	barelyTitle = 8  // and with less than this the id is cut
+	goneMark    = " (gone)"
+	damageMark  = "! "
 )
 
 // givesWay says in which order columns are left out on a narrow screen.
@@ -39,8 +41,12 @@ type sessionLine struct {
 // lineOf makes the line of a session; short are the short forms of ids.
 func (a *app) lineOf(r index.Row, short map[string]string) sessionLine {
 	l := sessionLine{gone: r.CwdMissing}
+	title := titleOf(r)
+	if r.Damage != "" {
+		title = damageMark + title
+	}
 	l.cells = [columns]string{
-		plain(baseName(r.Project)), titleOf(r), ago(a.now(), r.Active),
+		plain(baseName(r.Project)), title, ago(a.now(), r.Active),
 		comma(r.Messages), humanize.Bytes(uint64(max(0, r.Size))), shortOf(r.ID, short),
 	}
 	return l
@@ -54,9 +60,6 @@ func titleOf(r index.Row) string {
 	}
 	if title == "" {
 		title = "(no prompt)"
-	}
-	if r.Damage != "" {
-		title = "! " + title
 	}
 	return title
 }
@@ -136,8 +139,11 @@ func columnWidths(lines []sessionLine, screen int) [columns]int {
 		}
 		w[i] = 0
 	}
-	if short := min(leastTitle, wanted) - left(); short > 0 {
-		w[colID] = max(w[colID]-short, 8)
+	if left() < min(barelyTitle, wanted) {
+		w[colWhen] = 0
+	}
+	if short := min(barelyTitle, wanted) - left(); short > 0 {
+		w[colID] = max(w[colID]-short, barelyTitle)
 	}
 	w[colTitle] = max(1, min(wanted, left()))
 	if w[colProject] == 0 {

@@ -17,6 +17,7 @@ import (
 // found is one session that a command works on. Of a huge one tree holds the
 // entries' places only, and entry reads one when it is asked for.
 type found struct {
+	ref       string // as the user gave it
 	row       index.Row
 	tree      *jsonl.Tree
 	malformed []jsonl.LineReport
@@ -39,6 +40,7 @@ func (a *app) find(ctx context.Context, x *index.Index, ref string, bridge bool)
 		f, err = a.load(ctx, row, bridge)
 	}
 	if err == nil {
+		f.ref = ref
 		a.warn(f)
 	}
 	return f, err
@@ -181,7 +183,7 @@ func (a *app) listCandidates(e *index.AmbiguousError) {
 func (a *app) warn(f found) {
 	if n := len(f.malformed); n > 0 {
 		a.leftOut += n
-		a.note("%s of %s could not be read, the first is line %d; gjc-index verify %s lists them", count(n, "line"), f.row.ID, f.malformed[0].Line, f.row.ID)
+		a.note("%s of %s could not be read, the first is line %d; gjc-index verify %s lists them", count(n, "line"), f.ref, f.malformed[0].Line, f.ref)
 	}
 	if f.recovered > 0 {
 		a.note("damaged: %s; the records found there were recovered", count(f.recovered, "line"))
