@@ -52,7 +52,7 @@ func (a *app) context(cmd *cobra.Command, x *index.Index, ref, leaf string, stri
 	}
 	f.ref = ref
 	a.warn(f)
-	return a.printRaw(jsonl.AppendJSON(nil, c.Value()))
+	return a.printRaw(jsonl.AppendJSON(nil, c))
 }
 
 func (a *app) isThere(path string) bool {
