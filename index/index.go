@@ -52,6 +52,9 @@ type Index struct {
 	noteMu sync.Mutex
 	notes  []string
 
+	hiddenMu  sync.Mutex
+	hiddenHas hiddenCache
+
 	pendingMu sync.Mutex
 	pending   *pending // what the last refresh saw and could not store; nil if it stored all
 }
