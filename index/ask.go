@@ -3,6 +3,7 @@ package index
 import (
 	"cmp"
 	"context"
+	"path/filepath"
 	"slices"
 	"time"
 
@@ -13,10 +14,10 @@ import (
 // prompts, all of them.
 type SearchRequest struct {
 	Query        Query
-	Role         Role   // "" is RoleUser
-	Cwd, Project string // only from there; "" is anywhere
-	Session      string // only in sessions of this id; "" is any
-	Sources      []Source
+	Role         Role     // "" is RoleUser
+	Cwd, Project string   // only from there; "" is anywhere
+	Session      string   // only in this session, by its file's path or its id; "" is any
+	Sources      []Source // of what was typed; nil: any
 	Since, Until time.Time
 	Limit        int // 0: all
 }
@@ -42,6 +43,13 @@ func (x *Index) Search(ctx context.Context, r SearchRequest) (Found, error) {
 			return nil
 		}
 		f := SearchFilter{Sources: r.Sources, SessionID: r.Session, Since: r.Since, Until: r.Until}
+		if filepath.IsAbs(r.Session) {
+			p, err := x.place(ctx, db, r.Session)
+			if err != nil {
+				return err
+			}
+			f.SessionID = p.ID
+		}
 		var err error
 		if f.Cwds, err = x.cwdsOf(ctx, db, r); err != nil {
 			return err
@@ -119,7 +127,7 @@ func (x *Index) scanFiles(ctx context.Context, r SearchRequest, some map[string]
 		if err != nil {
 			return Found{}, err
 		}
-		if (r.Session == "" || r.Session == row.ID) && (some == nil || some[row.Path]) {
+		if (r.Session == "" || r.Session == row.ID || r.Session == row.Path) && (some == nil || some[row.Path]) {
 			files = append(files, ScanFile{Path: row.Path, SessionID: row.ID, Cwd: row.Cwd})
 		}
 	}

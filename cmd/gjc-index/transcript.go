@@ -33,7 +33,7 @@ func (a *app) find(ctx context.Context, x *index.Index, ref string, bridge bool)
 		return found{}, err
 	}
 	f, ok, err := found{}, false, error(nil)
-	if row.Size >= hugeFile {
+	if row.Size >= a.huge {
 		f, ok, err = a.byLines(ctx, x, row)
 	}
 	if err == nil && !ok {
