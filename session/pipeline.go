@@ -181,12 +181,13 @@ func (c *core) rewriteOnceLocked(ctx context.Context, more []*jsonl.Entry, exact
 		return errors.Join(err, r.Close())
 	}
 	var size int64
-	err = r.Replace(ctx, newFileMode, st.Size, exact, func(w io.Writer) error {
+	r.Settle = c.st.opt.settle
+	placed, err := r.Replace(ctx, newFileMode, st.Size, exact, func(w io.Writer) error {
 		n, err := c.writeAll(ctx, w, more)
 		size = n
 		return err
 	})
-	if err != nil && !errors.Is(err, storage.ErrUnsynced) {
+	if !placed {
 		return errors.Join(err, r.Close())
 	}
 	c.foreign = append(c.foreign, r.Late()...)
