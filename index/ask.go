@@ -1,8 +1,10 @@
 package index
 
 import (
-	"cmp"
 	"context"
+	"errors"
+	"io/fs"
+	"path/filepath"
 	"slices"
 	"time"
 
@@ -13,11 +15,20 @@ import (
 // prompts, all of them.
 type SearchRequest struct {
 	Query        Query
-	Role         Role   // "" is RoleUser
-	Cwd, Project string // only from there; "" is anywhere
-	Session      string // only in the session file of this path; "" is any
+	Role         Role     // "" is RoleUser
+	Cwd, Project string   // only from there; "" is anywhere
+	Session      string   // only in this session, by its file's path or its id; "" is any
+	Sources      []Source // of what was typed; nil: any
 	Since, Until time.Time
 	Limit        int // 0: all
+	// Repeats gives a prompt at each place where it was typed, not once; see
+	// SearchFilter. What the database doesn't hold is given once all the same.
+	Repeats bool
+}
+
+// wants reports whether prompts of that source are asked for.
+func (r *SearchRequest) wants(s Source) bool {
+	return r.Sources == nil || slices.Contains(r.Sources, s)
 }
 
 // Found is what a search gave. Failed are files that could not be searched.
@@ -27,115 +38,108 @@ type Found struct {
 }
 
 // Search finds texts by the search rule, the newest first, equal texts once.
-// What was typed is answered from the database, and from the files that are not
-// in it; other roles by reading the files that the request leaves.
+// What was typed is answered from the database; other roles, and all of them
+// where there is no database, by reading the session files that the request
+// leaves.
+//
+// A prompt that was deleted from history is not among what was typed, though a
+// transcript may still hold it, unless it was typed again afterwards. Other
+// roles, RoleAny too, are what the files say.
 func (x *Index) Search(ctx context.Context, r SearchRequest) (Found, error) {
 	if r.Role != "" && r.Role != RoleUser {
-		return x.scanFiles(ctx, &r, nil)
+		return x.scanFiles(ctx, r, nil, nil)
+	}
+	r.Role = RoleUser
+	hidden, err := x.hidden(ctx)
+	if err != nil {
+		return Found{}, err
 	}
 	var found Found
-	asked := false
-	err := x.retrying(ctx, func(db *migrations.DB) error {
-		if db == nil {
+	noIndex := false
+	err = x.retrying(ctx, func(db *migrations.DB) error {
+		if noIndex = db == nil; noIndex {
 			return nil
 		}
-		f := SearchFilter{Since: r.Since, Until: r.Until}
-		if r.Session != "" {
+		f := SearchFilter{Sources: r.Sources, SessionID: r.Session, Since: r.Since, Until: r.Until,
+			Repeats: r.Repeats, hidden: hidden}
+		if filepath.IsAbs(r.Session) {
 			p, err := x.place(ctx, db, r.Session)
 			if err != nil {
 				return err
 			}
 			f.SessionID = p.ID
 		}
-		if err := x.workspaces(ctx, db, &r, &f); err != nil {
+		var err error
+		if f.Cwds, err = x.cwdsOf(ctx, db, r); err != nil {
 			return err
 		}
-		hits, err := SearchPrompts(ctx, db.DB, x.root(), r.Query, f, r.Limit)
-		found.Hits, asked = hits, err == nil
+		found.Hits, err = SearchPrompts(ctx, db.DB, x.root(), r.Query, f, r.Limit)
 		return err
 	})
-	if err != nil {
-		return found, err
-	}
-	r.Role = RoleUser
 	p := x.unstored()
 	switch {
-	case !asked || p != nil && p.all:
-		return x.scanFiles(ctx, &r, nil)
-	case p != nil && len(p.new) > 0:
-		more, err := x.scanFiles(ctx, &r, p.names())
-		found.Hits = mergeHits(found.Hits, more.Hits, r.Limit)
+	case errors.Is(err, fs.ErrNotExist) || ctx.Err() != nil:
+		return found, err
+	case err != nil:
+		x.note("index can't be read now (" + reasonOf(err) + "): what was typed is looked for in the files")
+		return x.searchUnindexed(ctx, r, hidden)
+	case noIndex, p != nil && p.all:
+		return x.searchUnindexed(ctx, r, hidden)
+	case p != nil && len(p.new) > 0 && r.wants(SourceSession):
+		more, err := x.scanFiles(ctx, r, p.names(), hidden)
+		found.Hits = mergeHits(found.Hits, more.Hits, &r)
 		found.Failed = more.Failed
 		return found, err
 	}
 	return found, nil
 }
 
-// workspaces narrows a filter to the request's workspaces.
-func (x *Index) workspaces(ctx context.Context, db *migrations.DB, r *SearchRequest, f *SearchFilter) error {
-	if r.Cwd != "" {
-		f.Cwds = []string{r.Cwd}
-	}
+// cwdsOf are the directories that a request leaves; nil is any.
+func (x *Index) cwdsOf(ctx context.Context, db *migrations.DB, r SearchRequest) ([]string, error) {
 	if r.Project == "" {
-		return nil
-	}
-	all := f.Cwds
-	if all == nil {
-		if err := db.SelectContext(ctx, &all, `SELECT DISTINCT cwd FROM prompts`); err != nil {
-			return err
+		if r.Cwd == "" {
+			return nil, nil
 		}
+		return []string{r.Cwd}, nil
 	}
-	project := x.opt.Project(r.Project)
-	f.Cwds = slices.DeleteFunc(append([]string{}, all...), func(cwd string) bool { return x.opt.Project(cwd) != project })
-	return nil
+	var all []string
+	if err := db.SelectContext(ctx, &all, `SELECT DISTINCT cwd FROM prompts`); err != nil {
+		return nil, err
+	}
+	in := slices.DeleteFunc(all, func(cwd string) bool {
+		return x.opt.Project(cwd) != r.Project || r.Cwd != "" && r.Cwd != cwd
+	})
+	if in == nil {
+		in = []string{}
+	}
+	return in, nil
 }
 
-// scanFiles searches the files that the request leaves; only those of some, if
-// that is not nil.
-func (x *Index) scanFiles(ctx context.Context, r *SearchRequest, some map[string]bool) (Found, error) {
-	var found Found
-	rows, _, err := x.Sessions(ctx, Filter{Cwd: r.Cwd, Project: r.Project, Children: true})
+// scanFiles searches by reading files, the last active first; only those of
+// some, if that is not nil.
+func (x *Index) scanFiles(ctx context.Context, r SearchRequest, some map[string]bool, hidden *hidden) (Found, error) {
+	rows, _, err := x.Sessions(ctx, Filter{Cwd: r.Cwd, Project: r.Project, Since: r.Since, Children: true})
 	if err != nil {
-		return found, err
+		return Found{}, err
 	}
 	var files []ScanFile
 	for row, err := range rows {
 		if err != nil {
-			return found, err
+			return Found{}, err
 		}
-		old := !r.Since.IsZero() && row.Modified.Before(r.Since) && row.Active.Before(r.Since)
-		if old || r.Session != "" && row.Path != r.Session || some != nil && !some[row.Path] {
-			continue
+		if (r.Session == "" || r.Session == row.ID || r.Session == row.Path) && (some == nil || some[row.Path]) {
+			files = append(files, ScanFile{Path: row.Path, SessionID: row.ID, Cwd: row.Cwd})
 		}
-		files = append(files, ScanFile{Path: row.Path, SessionID: row.ID, Cwd: row.Cwd})
 	}
-	opt := ScanOptions{Role: r.Role, Since: r.Since, Until: r.Until, Limit: r.Limit, MaxLine: x.opt.MaxLine}
-	hits, failed, err := Scan(ctx, x.fsys, files, r.Query, opt)
-	found.Hits = hits
-	for _, f := range failed {
+	role := r.Role
+	if role == "" {
+		role = RoleUser
+	}
+	opt := ScanOptions{Role: role, Since: r.Since, Until: r.Until, Limit: r.Limit, MaxLine: x.opt.MaxLine, hidden: hidden}
+	hits, failures, err := Scan(ctx, x.fsys, files, r.Query, opt)
+	found := Found{Hits: hits}
+	for _, f := range failures {
 		found.Failed = append(found.Failed, Failure{Path: f.Path, Reason: reasonOf(f.Err)})
 	}
 	return found, err
-}
-
-// mergeHits puts two answers together: the newest first, equal texts once.
-func mergeHits(a, b []Hit, limit int) []Hit {
-	all := append(slices.Clone(a), b...)
-	slices.SortStableFunc(all, func(a, b Hit) int {
-		return cmp.Or(b.Time.Compare(a.Time), cmp.Compare(a.Path, b.Path), cmp.Compare(a.Line, b.Line))
-	})
-	at := map[string]int{}
-	out := all[:0]
-	for _, h := range all {
-		if i, ok := at[h.Text]; ok {
-			out[i].Count += h.Count
-			continue
-		}
-		at[h.Text] = len(out)
-		out = append(out, h)
-	}
-	if limit > 0 {
-		out = out[:min(limit, len(out))]
-	}
-	return out
 }

@@ -124,13 +124,13 @@ func (c *checker) file(o *outcome) error {
 	}
 	r := o.reading
 	var entries, patches, labels, usage, refs, prompts [][]any
-	for i := range r.rows {
-		e := &r.rows[i]
+	for i := range r.rows.len() {
+		e := r.rows.at(i)
 		entries = append(entries, e.values(key)[1:])
-		if u, ok := r.usage[e.seq]; ok {
-			usage = append(usage, u.values(key)[1:])
+		if e.use > 0 {
+			usage = append(usage, r.use.at(int(e.use) - 1).values(key)[1:])
 		}
-		if p, ok := r.patches[e.seq]; ok {
+		if p, ok := r.patches[int(e.seq)]; ok {
 			patches = append(patches, p.values(key)[1:])
 		}
 	}

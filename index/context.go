@@ -102,7 +102,7 @@ func (w *pathWalk) walk(leaf string, last int, bridge bool) error {
 	at := last
 	if leaf != "" {
 		var seq sql.NullInt64
-		err := w.db.GetContext(w.ctx, &seq, `SELECT max(seq) FROM entries WHERE session = ? AND id = ?`, w.key, leaf)
+		err := w.db.GetContext(w.ctx, &seq, `SELECT max(seq) FROM entries INDEXED BY entries_id WHERE session = ? AND id = ?`, w.key, leaf)
 		if err != nil {
 			return err
 		}
@@ -176,9 +176,7 @@ func (w *pathWalk) needed() ([]lineAt, error) {
 		} else if i == kept.span {
 			before, after = span{s.from, kept.seq - 1}, span{kept.seq, s.to}
 		}
-		some, err := readPlaces(w.ctx, w.db, lineColumns+`
-			WHERE e.session = ? AND (e.seq BETWEEN ? AND ? AND e.state = 1 AND e.type <> 'compaction' OR e.seq = ?)
-			AND e.seq BETWEEN ? AND ? ORDER BY e.seq`, w.key, before.from, before.to, assistant.seq, before.from, before.to)
+		some, err := w.carriers(before, assistant.seq)
 		if err != nil {
 			return nil, err
 		}
@@ -196,6 +194,26 @@ func (w *pathWalk) needed() ([]lineAt, error) {
 	return list, nil
 }
 
+// carriers are the entries of a piece that carry state, and the one at also if
+// it is in it.
+func (w *pathWalk) carriers(s span, also int) ([]lineAt, error) {
+	if s.from > s.to {
+		return nil, nil
+	}
+	list, err := readPlaces(w.ctx, w.db, `
+		SELECT e.seq, coalesce(e.id, '') AS id, e.type, coalesce(e.role, '') AS role, e.offset, e.size,
+		       0 AS patch_offset, 0 AS patch_size
+		FROM entries e INDEXED BY entries_state
+		WHERE e.session = ? AND e.seq BETWEEN ? AND ? AND e.state = 1 AND e.type <> 'compaction' ORDER BY e.seq`, w.key, s.from, s.to)
+	if err != nil || also < s.from || also > s.to {
+		return list, err
+	}
+	one, err := readPlaces(w.ctx, w.db, lineColumns+`WHERE e.session = ? AND e.seq = ?`, w.key, also)
+	list = append(list, one...)
+	slices.SortFunc(list, func(a, b lineAt) int { return a.Seq - b.Seq })
+	return list, err
+}
+
 // spot is an entry on the path; span is -1 if there is none.
 type spot struct{ span, seq int }
 
@@ -204,8 +222,8 @@ type spot struct{ span, seq int }
 // compaction all are.
 func (w *pathWalk) lastCompaction() (compaction, kept spot, err error) {
 	compaction, err = w.lastOf(len(w.spans)-1, func(s span) (int, error) {
-		return w.newest(`SELECT seq FROM entries WHERE session = ? AND seq BETWEEN ? AND ? AND state = 1 AND type = 'compaction'
-			ORDER BY seq DESC LIMIT 1`, w.key, s.from, s.to)
+		return w.newest(`SELECT seq FROM entries INDEXED BY entries_state WHERE session = ? AND seq BETWEEN ? AND ? AND state = 1
+			AND type = 'compaction' ORDER BY seq DESC LIMIT 1`, w.key, s.from, s.to)
 	})
 	if err != nil || compaction.span < 0 {
 		return compaction, spot{-1, -1}, err
@@ -227,7 +245,8 @@ func (w *pathWalk) lastCompaction() (compaction, kept spot, err error) {
 		if s == w.spans[compaction.span] {
 			to = compaction.seq - 1
 		}
-		return w.newest(`SELECT seq FROM entries WHERE session = ? AND id = ? AND seq BETWEEN ? AND ? ORDER BY seq DESC LIMIT 1`,
+		return w.newest(`SELECT seq FROM entries INDEXED BY entries_id WHERE session = ? AND id = ? AND seq BETWEEN ? AND ?
+			ORDER BY seq DESC LIMIT 1`,
 			w.key, first, s.from, to)
 	})
 	if kept.span < 0 {

@@ -2,8 +2,6 @@ package index
 
 import (
 	"bytes"
-	"encoding/binary"
-	"unicode/utf16"
 	"unicode/utf8"
 )
 
@@ -22,6 +20,12 @@ type prefilter struct {
 	low, high   byte // it, in both cases
 	pivotOthers *spelling
 	pieceOthers *spelling
+
+	// A pivot of three bytes, where one alone is too common: what they are
+	// once the bits that tell cases apart are set.
+	triple     bool
+	set, want  [3]uint64
+	markBreaks bool // a mark may stand among them
 }
 
 func newPrefilter(q Query) *prefilter {
@@ -45,6 +49,10 @@ func newPrefilter(q Query) *prefilter {
 	_, size := utf8.DecodeRune(best[p.pivot:])
 	p.pivotBytes = best[p.pivot : p.pivot+size]
 	p.rare = newFinder(p.pivotBytes).rare
+	if n := chooseTriple(best, p.pivot); n >= 0 {
+		p.useTriple(n)
+		return p
+	}
 	p.pivotOthers = spellingOf(string(p.pivotBytes))
 	p.low = p.pivotBytes[p.rare]
 	p.high = p.low
@@ -54,10 +62,59 @@ func newPrefilter(q Query) *prefilter {
 	return p
 }
 
-// splitsPiece reports whether r may be written as an escape, or be the blank
-// between the blocks of a message's text.
+// commonByte is the first byte that is too common to be looked for alone.
+const commonByte = 'b'
+
+// chooseTriple is the offset of the three neighbours of a piece to be looked for
+// if the byte at pivot alone is too common; -1 if it is not, or there are none.
+func chooseTriple(piece []byte, pivot int) int {
+	if byteRank(piece[pivot]) <= byteRank(commonByte) {
+		return -1
+	}
+	best, bestRank := -1, 0
+	for i := range len(piece) - 2 {
+		rank := 1
+		for _, c := range piece[i : i+3] {
+			rank *= byteRank(c)
+			if c >= utf8.RuneSelf {
+				rank = 0
+				break
+			}
+		}
+		if rank > 0 && (best < 0 || rank < bestRank) {
+			best, bestRank = i, rank
+		}
+	}
+	return best
+}
+
+// useTriple makes the three bytes at n the pivot.
+func (p *prefilter) useTriple(n int) {
+	p.triple, p.pivot, p.pivotBytes = true, n, p.piece[n:n+3]
+	for i, c := range p.pivotBytes {
+		p.set[i], p.want[i] = eachCase(c)
+		p.markBreaks = p.markBreaks || p.set[i] != 0
+	}
+	p.pivotOthers = spellingOf(string(p.pivotBytes))
+	if p.markBreaks {
+		p.pivotOthers.any = true
+	}
+}
+
+// eachCase is what to set in eight bytes, and what they then are, if they are c
+// in either case.
+func eachCase(c byte) (set, want uint64) {
+	if 'a' <= c && c <= 'z' {
+		set = 0x20 * eachByte
+	}
+	return set, uint64(c) * eachByte
+}
+
+// splitsPiece reports whether r may be written as an escape, be the blank
+// between the blocks of a message's text, or stand elsewhere among the marks of
+// its base.
 func splitsPiece(r rune) bool {
-	return r <= ' ' || r == '"' || r == '\\' || r == '/'
+	return r <= ' ' || r == '"' || r == '\\' || r == '/' || isMark(r)
 }
 
 // pieceScore is how few places of a file look like the piece: by its rarest
@@ -85,9 +142,13 @@ func (p *prefilter) next(data []byte, pos int, c *cursors) int {
 		return pos
 	}
 	if c.low < pos {
-		c.low = p.nextPivot(data, pos, p.low)
+		if p.triple {
+			c.low = p.nextTriple(data, pos)
+		} else {
+			c.low = p.nextPivot(data, pos, p.low)
+		}
 	}
-	if p.high == p.low {
+	if p.triple || p.high == p.low {
 		c.high = none
 	} else if c.high < pos {
 		c.high = p.nextPivot(data, pos, p.high)
@@ -111,17 +172,16 @@ func (p *prefilter) nextPivot(data []byte, pos int, rare byte) int {
 		if len(p.pivotBytes) > 1 && (at < pos || !bytes.HasPrefix(data[at:], p.pivotBytes)) {
 			continue
 		}
-		if p.mayFollow(data, at+len(p.pivotBytes)) && p.mayPrecede(data, at) {
+		if p.mayFollow(data, at+len(p.pivotBytes), p.pivot+len(p.pivotBytes)) && p.mayPrecede(data, at, p.pivot) {
 			return at
 		}
 	}
 	return none
 }
 
-// mayFollow reports whether what stands from data[at] on may be the rest of the
-// piece after the pivot.
-func (p *prefilter) mayFollow(data []byte, at int) bool {
-	for _, c := range p.piece[p.pivot+len(p.pivotBytes):] {
+// mayFollow reports whether what stands from data[at] on may be piece[n:].
+func (p *prefilter) mayFollow(data []byte, at, n int) bool {
+	for _, c := range p.piece[n:] {
 		if at >= len(data) {
 			return false
 		}
@@ -134,10 +194,9 @@ func (p *prefilter) mayFollow(data []byte, at int) bool {
 	return true
 }
 
-// mayPrecede reports whether what stands before data[at] may be the beginning
-// of the piece before the pivot.
-func (p *prefilter) mayPrecede(data []byte, at int) bool {
-	for i := p.pivot - 1; i >= 0; i-- {
+// mayPrecede reports whether what stands before data[at] may be piece[:n].
+func (p *prefilter) mayPrecede(data []byte, at, n int) bool {
+	for i := n - 1; i >= 0; i-- {
 		at--
 		if at < 0 {
 			return false
@@ -174,7 +233,8 @@ func (p *prefilter) nextOther(data []byte, pos int) int {
 		}
 		if data[pos] == '\\' {
 			if beginsEscape(data, pos) {
-				if r, _ := escapedRune(data[pos:]); p.pivotOthers.escaped.has(r) {
+				r, size := escapedRune(data[pos:])
+				if p.pivotOthers.escaped.has(r) && p.fits(data, pos, size, r) || p.markBreaks && isMark(r) {
 					return pos
 				}
 			}
@@ -183,7 +243,7 @@ func (p *prefilter) nextOther(data []byte, pos int) int {
 		}
 		for pos < len(data) && data[pos] >= utf8.RuneSelf {
 			r, size := decodeHigh(data[pos:])
-			if p.pivotOthers.odd.has(r) {
+			if p.pivotOthers.odd.has(r) && p.fits(data, pos, size, r) || p.markBreaks && r >= 0x300 && p.breaks(data, pos, r) {
 				return pos
 			}
 			pos += size
@@ -192,83 +252,46 @@ func (p *prefilter) nextOther(data []byte, pos int) int {
 	return none
 }
 
-// nextStrange is the offset of the next \u or byte with one of the bits of
-// high, which are the same for each byte; the length if there is none.
-func nextStrange(data []byte, pos int, high uint64) int {
-	const backslashes, us = '\\' * eachByte, 'u' * eachByte
-	for ; pos+33 <= len(data); pos += 32 {
-		b := data[pos : pos+33 : pos+33]
-		x0, x1 := binary.LittleEndian.Uint64(b), binary.LittleEndian.Uint64(b[8:])
-		x2, x3 := binary.LittleEndian.Uint64(b[16:]), binary.LittleEndian.Uint64(b[24:])
-		// A byte of these is 0 where a backslash stands before a u.
-		v0 := (x0 ^ backslashes) | (binary.LittleEndian.Uint64(b[1:]) ^ us)
-		v1 := (x1 ^ backslashes) | (binary.LittleEndian.Uint64(b[9:]) ^ us)
-		v2 := (x2 ^ backslashes) | (binary.LittleEndian.Uint64(b[17:]) ^ us)
-		v3 := (x3 ^ backslashes) | (binary.LittleEndian.Uint64(b[25:]) ^ us)
-		zero := (v0-eachByte)&^v0 | (v1-eachByte)&^v1 | (v2-eachByte)&^v2 | (v3-eachByte)&^v3
-		if zero&highBits|(x0|x1|x2|x3)&high != 0 {
-			break
+// fits reports whether the piece may stand where r, written in size bytes at
+// data[at], is a part of the pivot.
+func (p *prefilter) fits(data []byte, at, size int, r rune) bool {
+	var room [16]byte
+	fold := utf8.AppendRune(room[:0], r)
+	if r >= utf8.RuneSelf {
+		fold = Fold(room[:0], string(r))
+	}
+	if len(fold) != 1 {
+		return true
+	}
+	for n := p.pivot; n < p.pivot+len(p.pivotBytes); n++ {
+		if p.piece[n] == fold[0]|0x20 || p.piece[n] == fold[0] {
+			if p.mayFollow(data, at+size, n+1) && p.mayPrecede(data, at, n) {
+				return true
+			}
 		}
 	}
-	for ; pos < len(data); pos++ {
-		c := data[pos]
-		if uint64(c)&high != 0 || c == '\\' && pos+1 < len(data) && data[pos+1] == 'u' {
-			break
-		}
-	}
-	return pos
+	return false
 }
 
-// beginsEscape reports whether the backslash at data[at] is no escaped one.
-func beginsEscape(data []byte, at int) bool {
-	n := 0
-	for n < at && data[at-1-n] == '\\' {
-		n++
+// breaks reports whether r at data[at] is a mark after one of the pivot's first
+// bytes.
+func (p *prefilter) breaks(data []byte, at int, r rune) bool {
+	if at == 0 || !isMark(r) {
+		return false
 	}
-	return n%2 == 0
-}
-
-// decodeHigh is utf8.DecodeRune for a first byte from 0x80.
-func decodeHigh(b []byte) (rune, int) {
-	if len(b) >= 3 && b[0]&0xF0 == 0xE0 && b[1]&0xC0 == 0x80 && b[2]&0xC0 == 0x80 {
-		r := rune(b[0]&0x0F)<<12 | rune(b[1]&0x3F)<<6 | rune(b[2]&0x3F)
-		if r >= 0x800 && r&^0x7FF != 0xD800 {
-			return r, 3
+	// Other letters that spell them are found by themselves, and so is an
+	// escape.
+	c := data[at-1]
+	for i := range 2 {
+		if c|byte(p.set[i]) == byte(p.want[i]) && p.mayPrecede(data, at-1, p.pivot+i) {
+			return true
 		}
 	}
-	return utf8.DecodeRune(b)
+	return c >= utf8.RuneSelf && isMarkBefore(data, at)
 }
 
-// escapedRune reads what stands at a \u: a rune, or U+FFFD for half a pair.
-func escapedRune(b []byte) (rune, int) {
-	r := hex4(b)
-	if !utf16.IsSurrogate(r) {
-		return max(r, 0), 6
-	}
-	if len(b) >= 12 && b[6] == '\\' && b[7] == 'u' {
-		if both := utf16.DecodeRune(r, hex4(b[6:])); both != utf8.RuneError {
-			return both, 12
-		}
-	}
-	return utf8.RuneError, 6
-}
-
-// hex4 reads the four digits after \u; -1 if they are none.
-func hex4(b []byte) rune {
-	if len(b) < 6 {
-		return -1
-	}
-	var r rune
-	for _, c := range b[2:6] {
-		switch {
-		case '0' <= c && c <= '9':
-			c -= '0'
-		case 'a' <= c|0x20 && c|0x20 <= 'f':
-			c = c | 0x20 - 'a' + 10
-		default:
-			return -1
-		}
-		r = r<<4 | rune(c)
-	}
-	return r
+// isMarkBefore reports whether a mark ends before data[at].
+func isMarkBefore(data []byte, at int) bool {
+	r, _ := utf8.DecodeLastRune(data[:at])
+	return isMark(r) || r == utf8.RuneError
 }

@@ -4,7 +4,9 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -15,8 +17,10 @@ import (
 // oddFS is the disk with a device number and times of the test's choice.
 type oddFS struct {
 	storage.FS
-	dev   uint64
-	time  int64 // Unix ns that every file has; 0: its own
+	dev  uint64
+	time int64 // Unix ns that every file has; 0: its own
+
+	mu    sync.Mutex
 	opens []string
 }
 
@@ -37,7 +41,9 @@ func (o *oddFS) StatDir(name string) ([]storage.DirEntry, error) {
 }
 
 func (o *oddFS) Open(name string) (storage.File, error) {
+	o.mu.Lock()
 	o.opens = append(o.opens, filepath.Base(name))
+	o.mu.Unlock()
 	f, err := o.FS.Open(name)
 	return oddFile{f, o}, err
 }
@@ -66,6 +72,9 @@ func openOdd(t *testing.T, fsys *oddFS, home string, now *time.Time) *Index {
 }
 
 func (o *oddFS) opened() string {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	slices.Sort(o.opens)
 	s := strings.Join(o.opens, " ")
 	o.opens = nil
 	return s

@@ -65,7 +65,8 @@ type dbEarlier struct {
 
 func (d dbEarlier) byID(id string) (seq int, kind, role string, ok bool, err error) {
 	stmt, err := d.db.Prepared(d.ctx, `
-		SELECT seq, type, coalesce(role, '') FROM entries WHERE session = ? AND id = ? ORDER BY seq DESC LIMIT 1`)
+		SELECT seq, type, coalesce(role, '') FROM entries INDEXED BY entries_id
+		WHERE session = ? AND id = ? ORDER BY seq DESC LIMIT 1`)
 	if err != nil {
 		return 0, "", "", false, err
 	}
@@ -129,7 +130,7 @@ func loadStored(ctx context.Context, db *migrations.DB, key int64) (s *stored, o
 		key:    key, lastID: row.LastID.String, lastRun: int(row.LastRun.Int64), missing: map[string][]int{},
 	}
 	rows, err := db.QueryContext(ctx, `
-		SELECT seq, parent FROM entries WHERE session = ? AND parent_seq IS NULL ORDER BY seq`, key)
+		SELECT seq, parent FROM entries INDEXED BY entries_missing WHERE session = ? AND parent_seq IS NULL ORDER BY seq`, key)
 	if err != nil {
 		return nil, false, err
 	}

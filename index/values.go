@@ -65,7 +65,7 @@ func textOrNull(s string, there bool) any {
 	return s
 }
 
-func parentValue(seq int) any {
+func parentValue(seq int32) any {
 	if seq == missingParent {
 		return nil
 	}

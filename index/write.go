@@ -88,17 +88,17 @@ func (w *writer) session(o *outcome, scope int64) error {
 // rows inserts what a reading found anew.
 func (w *writer) rows(o *outcome) error {
 	r, key := o.reading, o.key
-	for i := range r.rows {
-		e := &r.rows[i]
+	for i := range r.rows.len() {
+		e := r.rows.at(i)
 		if err := w.entries.add(w.ctx, w.tx, e.values(key)...); err != nil {
 			return fmt.Errorf("insert entries: %w", err)
 		}
-		if u, ok := r.usage[e.seq]; ok {
-			if err := w.addUsage(key, &u); err != nil {
+		if e.use > 0 {
+			if err := w.addUsage(key, r.use.at(int(e.use)-1)); err != nil {
 				return err
 			}
 		}
-		if p, ok := r.patches[e.seq]; ok {
+		if p, ok := r.patches[int(e.seq)]; ok {
 			if err := w.patches.add(w.ctx, w.tx, p.values(key)...); err != nil {
 				return fmt.Errorf("insert patches: %w", err)
 			}

@@ -120,7 +120,8 @@ func (s *Store) newestFirst(ctx context.Context, cwd, dir string) ([]choice, []L
 	if dir == "" {
 		return s.newestOwned(ctx, cwd)
 	}
-	if err := s.promoteBackups(dir); err != nil {
+	stuck, err := s.promoteBackups(dir)
+	if err != nil {
 		return nil, nil, err
 	}
 	files, left, err := s.transcriptFiles(dir)
@@ -132,7 +133,7 @@ func (s *Store) newestFirst(ctx context.Context, cwd, dir string) ([]choice, []L
 	for _, f := range files {
 		all = append(all, choice{path: filepath.Join(dir, f.Name)})
 	}
-	return all, left, nil
+	return all, append(left, stuck...), nil
 }
 
 // newestOwned are the candidates of the workspace's scope. A scope that is
@@ -142,8 +143,9 @@ func (s *Store) newestOwned(ctx context.Context, cwd string) ([]choice, []LeftOu
 	if err != nil {
 		return nil, nil, err
 	}
+	var left []LeftOut
 	if sc.Exists {
-		if err := s.promoteBackups(sc.Dir); err != nil {
+		if left, err = s.promoteBackups(sc.Dir); err != nil {
 			return nil, nil, err
 		}
 	}
@@ -159,7 +161,6 @@ func (s *Store) newestOwned(ctx context.Context, cwd string) ([]choice, []LeftOu
 	for _, c := range owned {
 		all = append(all, choice{path: c.Path})
 	}
-	var left []LeftOut
 	for _, bad := range found.Invalid {
 		if filepath.Dir(bad.Path) == sc.Dir {
 			left = append(left, LeftOut{Path: bad.Path, Reason: invalidReason(bad.Code)})
@@ -180,7 +181,9 @@ func (s *Store) firstOpenable(ctx context.Context, all []choice, open func(choic
 			return -1, left, err
 		}
 		if reason != "" {
-			left = append(left, LeftOut{Path: c.path, Reason: reason})
+			if reason != isMissing { // what is not there is not left out
+				left = append(left, LeftOut{Path: c.path, Reason: reason})
+			}
 			continue
 		}
 		err = open(c)
@@ -194,6 +197,10 @@ func (s *Store) firstOpenable(ctx context.Context, all []choice, open func(choic
 	}
 	return -1, left, nil
 }
+
+// isMissing is why a file that is gone is not continued, such as that of a
+// session that was begun and never got an answer.
+const isMissing = "is missing"
 
 // unstableTries is how often a file that changes under the inspection is
 // inspected before it counts as being written.
@@ -215,7 +222,7 @@ func (s *Store) whyNot(ctx context.Context, c choice) (reason string, err error)
 	case in.Verdict == jsonl.Unstable:
 		return "", fmt.Errorf("continue %s: %w", c.path, ErrBusy)
 	case in.Verdict == jsonl.Missing:
-		return "is missing", nil
+		return isMissing, nil
 	case !in.Verdict.Openable() && !in.OnlyTail:
 		return fmt.Sprintf("is %s: %s", in.Verdict, reasonOf(in.Cause)), nil
 	case c.workspace != "" && !samePlace(in.Transcript.Header.Cwd(), c.workspace):

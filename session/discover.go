@@ -39,10 +39,13 @@ func (s *Store) transcriptFiles(dir string) ([]storage.DirEntry, []LeftOut, erro
 // from the beginnings and ends of its files. Orphaned backups are promoted
 // first. A missing directory is an empty list. Source: behaviour part 15.
 func (s *Store) ListDir(ctx context.Context, dir string) (Listing, error) {
-	if err := s.promoteBackups(dir); err != nil {
+	stuck, err := s.promoteBackups(dir)
+	if err != nil {
 		return Listing{}, err
 	}
-	return s.ScanDir(ctx, dir)
+	l, err := s.ScanDir(ctx, dir)
+	l.LeftOut = append(l.LeftOut, stuck...)
+	return l, err
 }
 
 // ScanDir is ListDir that changes nothing on disk: orphaned backups stay.

@@ -41,7 +41,8 @@ func (s *Store) Recent(ctx context.Context, dir string, limit int) (RecentListin
 	if limit <= 0 {
 		return RecentListing{}, nil
 	}
-	if err := s.promoteBackups(dir); err != nil {
+	stuck, err := s.promoteBackups(dir)
+	if err != nil {
 		return RecentListing{}, err
 	}
 	files, left, err := s.transcriptFiles(dir)
@@ -49,7 +50,7 @@ func (s *Store) Recent(ctx context.Context, dir string, limit int) (RecentListin
 		return RecentListing{}, err
 	}
 	sortNewest(files)
-	l := RecentListing{LeftOut: left}
+	l := RecentListing{LeftOut: append(left, stuck...)}
 	for _, f := range files {
 		path := filepath.Join(dir, f.Name)
 		in, err := readInfo(ctx, s.fsys, path)

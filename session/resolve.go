@@ -83,6 +83,20 @@ func (in *Info) fits(want string) bool {
 		strings.HasPrefix(stem[strings.LastIndexByte(stem, '_')+1:], want)
 }
 
+// OpenResolved opens what Resolve found for a workspace. A session of another
+// workspace is not touched: a fork of it begins in this one (in dir, if that is
+// not ""), and forked says so.
+//
+// Errors: those of Open and ForkFrom.
+func (s *Store) OpenResolved(ctx context.Context, r Resolved, cwd, dir string, opt OpenOptions) (session *Session, forked bool, err error) {
+	if r.Scope == ScopeGlobal && !samePlace(r.Session.Cwd, cwd) {
+		session, err = s.ForkFrom(ctx, r.Session.Path, cwd, dir)
+		return session, true, err
+	}
+	session, err = s.openChoice(ctx, choice{path: r.Session.Path}, opt)
+	return session, false, err
+}
+
 // resolvePath takes arg for the path of a session file if it looks like one;
 // ok is false if it doesn't, or names nothing.
 func (s *Store) resolvePath(ctx context.Context, arg, cwd, dir string) (r Resolved, ok bool, err error) {

@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"syscall"
 	"testing"
 	"time"
 
@@ -122,4 +123,20 @@ func (w *world) reasons(left []LeftOut) map[string]string {
 		all[w.rel(l.Path)] = l.Reason
 	}
 	return all
+}
+
+// failing is a file system on which no file can be renamed to that base name.
+func failing(fsys storage.FS, base string) storage.FS {
+	return &storagetest.Hook{FS: fsys, Before: func(op storagetest.Op, name string) error {
+		if op == storagetest.OpRename && filepath.Base(name) == base {
+			return syscall.EACCES
+		}
+		return nil
+	}}
+}
+func noError(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
 }

@@ -1,0 +1,73 @@
+package checkpoint
+
+import (
+	"fmt"
+
+	"github.com/gajae-code/gjc-index/jsonl"
+)
+
+// Node is what PlanArchive needs to know of one entry, so that it can plan for
+// a transcript too large to be held.
+type Node struct {
+	ID        string // "" without one
+	Type      string
+	Role      string // of a message
+	FirstKept string // firstKeptEntryId of a compaction
+	Parent    int    // position of its parent among the nodes; -1 for a root
+	Labeled   bool   // it carries a label that is in force
+	Inferred  bool   // Parent is not what its parentId names: lines were lost
+
+	heavy  bool // of a kind that an archive takes
+	always bool // stays even on a branch that moves
+	usage  usageFact
+	counts bool     // it has a usageFact
+	open   []string // of a usage checkpoint: the answers that it keeps by themselves
+}
+
+// NodeOf is the node of an entry, without Parent, Labeled and Inferred. It
+// keeps none of the entry's memory but its id.
+func NodeOf(e *jsonl.Entry) Node {
+	n := Node{Type: e.Type(), Role: e.Role(), Parent: -1}
+	n.ID, _ = e.ID()
+	switch n.Type {
+	case "message", "branch_summary", "custom_message":
+		n.heavy = true
+	case "compaction":
+		n.heavy = true
+		n.FirstKept = e.Value().Get("firstKeptEntryId").Str()
+	case "label", "session_init":
+		n.always = true
+	case "custom":
+		kind := e.Kind()
+		n.heavy = !kind.State && !kind.Checkpoint
+		n.always = kind.Checkpoint || kind.Name == jsonl.KindTaskScope || kind.Name == jsonl.KindRewindOrigin
+		for _, f := range carriedAnswers(e) {
+			n.open = append(n.open, f.answer)
+		}
+	}
+	n.usage, n.counts = usageFactOf(e)
+	return n
+}
+
+// NodesOf are the nodes of a tree, in the order of its entries. A tree with a
+// cycle can't be archived: ErrNotArchivable.
+func NodesOf(t *jsonl.Tree) ([]Node, error) {
+	entries := t.Entries()
+	nodes := make([]Node, len(entries))
+	for i, e := range entries {
+		n := NodeOf(e)
+		n.Parent = t.ParentAt(i)
+		_, n.Labeled = t.Label(n.ID)
+		parent, kind := e.Parent()
+		named := kind == jsonl.String && parent != ""
+		switch {
+		case n.Parent >= 0:
+			id, _ := entries[n.Parent].ID()
+			n.Inferred = id != parent
+		case named && t.Entry(parent) != nil:
+			return nil, fmt.Errorf("%w: line %d closes a cycle of parents", ErrNotArchivable, e.Line)
+		}
+		nodes[i] = n
+	}
+	return nodes, nil
+}
