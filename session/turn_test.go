@@ -81,7 +81,7 @@ func TestATurnNeedsTheScopeThatItsTaskRequires(t *testing.T) {
 	}{
 		{"a policy", `{"v":1,"required":true,"input":"do it","policy":{"write":false}}`, nil},
 		{"no policy and none required", `{"v":1,"required":false,"input":"do it"}`, nil},
-		{"a required policy is missing", `{"v":1,"required":true,"input":"do it"}`, ErrTaskScope},
+		{"a required policy of another kind", `{"v":1,"required":true,"input":"do it","policy":7}`, ErrTaskScope},
 		{"a scope that can't be read", `{"v":1,"required":"maybe"}`, ErrTaskScope},
 	}
 	for _, tt := range tests {
