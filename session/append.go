@@ -191,7 +191,7 @@ func (c *core) persistLocked(ctx context.Context, entries []*jsonl.Entry) (jsonl
 	if c.rewrite {
 		return jsonl.Committed, c.rewriteLocked(ctx, entries)
 	}
-	if err := c.giveEventIDs(ctx, entries); err != nil {
+	if err := c.signNew(ctx, entries); err != nil {
 		return jsonl.RolledBack, err
 	}
 	values := make([]jsonl.Value, len(entries))
@@ -199,6 +199,20 @@ func (c *core) persistLocked(ctx context.Context, entries []*jsonl.Entry) (jsonl
 		values[i] = jsonl.ObjectValue(e.Value())
 	}
 	return jsonl.Committed, c.writeLocked(ctx, values)
+}
+
+// signNew gives event ids to entries that nobody else has seen yet, in place.
+func (c *core) signNew(ctx context.Context, entries []*jsonl.Entry) error {
+	first, err := c.st.seq.reserve(ctx, len(entries), c.dir)
+	if err != nil {
+		return err
+	}
+	for i, e := range entries {
+		o := e.Value()
+		o.Set(eventKey, jsonl.StringValue((first + jsonl.EventID(i)).String()))
+		e.SetValue(o)
+	}
+	return nil
 }
 
 func (c *core) answeredLocked(more []*jsonl.Entry) bool {
