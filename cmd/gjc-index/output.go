@@ -107,6 +107,7 @@ type noteJSON struct {
 // note says something beside the answer.
 func (a *app) note(format string, args ...any) {
 	text := plain(fmt.Sprintf(format, args...))
+	_ = a.out.Flush() // what was said before comes first; an error stays until the end
 	switch {
 	case a.quiet:
 	case a.json:
