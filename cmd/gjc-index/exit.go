@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"syscall"
 
+	"github.com/gajae-code/gjc-index/history"
 	"github.com/gajae-code/gjc-index/index"
 	"github.com/gajae-code/gjc-index/jsonl"
 	"github.com/gajae-code/gjc-index/scope"
@@ -53,7 +54,7 @@ func exitOf(ctx context.Context, err error) int {
 		return exitUsage
 	case errors.As(err, &ambiguous), errors.Is(err, fs.ErrNotExist):
 		return exitMissing
-	case errors.Is(err, session.ErrBusy), errors.Is(err, storage.ErrLocked), errors.Is(err, session.ErrProtected):
+	case errors.Is(err, session.ErrBusy), errors.Is(err, storage.ErrLocked), errors.Is(err, session.ErrProtected), errors.Is(err, history.ErrBusy):
 		return exitBusy
 	case errors.Is(err, storage.ErrUnsafe), errors.Is(err, scope.ErrBinding), errors.Is(err, scope.ErrNetwork):
 		return exitUnsafe
