@@ -116,12 +116,6 @@ func (c *core) leafIDLocked() string {
 	return id
 }
 
-// EntryError is a new entry that has not the shape of its type.
-type EntryError struct{ Type string }
-
-// Error names the type.
-func (e *EntryError) Error() string { return "entry of type " + e.Type + " has the wrong shape" }
-
 // checkEntry refuses an entry that the original's strict reader would refuse.
 func checkEntry(e *jsonl.Entry, id string) error {
 	if have, _ := e.ID(); have != id || !jsonl.ValidEntry(e.Value()) {
