@@ -3,7 +3,6 @@ package session
 import (
 	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -316,44 +315,5 @@ func TestAFailedAutomaticTitleStopsNothing(t *testing.T) {
 				t.Errorf("append = %v, want ErrLatched: %v", err, source == TitleByUser)
 			}
 		})
-	}
-}
-
-func TestAMovedSessionTakesAllAlong(t *testing.T) {
-	b := newBench(t, Options{})
-	work := filepath.Join(filepath.Dir(b.dir), "work")
-	noErr(t, os.Mkdir(work, 0o700))
-	path := b.file("a.jsonl", sessionText("a", b.dir))
-	for name, text := range map[string]string{"a.pin.json": "{}", "a.archive.ndjson": "x\n", "a.psm.ndjson": "y\n"} {
-		b.file(name, text)
-	}
-	noErr(t, os.Mkdir(filepath.Join(b.dir, "a"), 0o700))
-	b.file("a/note.txt", "note")
-	s := b.open(path)
-	noErr(t, s.Branch(t.Context(), "aa000001"))
-	noErr(t, s.Move(t.Context(), work))
-	b.say(s, "user", "moved")
-	noErr(t, s.Close())
-	var left []string
-	entries, err := os.ReadDir(b.dir)
-	noErr(t, err)
-	for _, e := range entries {
-		left = append(left, e.Name())
-	}
-	if len(left) != 0 {
-		t.Errorf("%v is left in the old place", left)
-	}
-	for _, name := range []string{"a.jsonl", "a.pin.json", "a.archive.ndjson", "a.psm.ndjson", "a/note.txt", "a.meta.json"} {
-		if _, err := os.Lstat(filepath.Join(s.Dir(), name)); err != nil {
-			t.Errorf("%s did not come along: %v", name, err)
-		}
-	}
-	again := b.open(s.Path())
-	if again.Cwd() != work {
-		t.Errorf("workspace = %q, want %q", again.Cwd(), work)
-	}
-	moved, _ := again.Entries(t.Context())
-	if parent, _ := moved[len(moved)-1].Parent(); parent != "aa000001" {
-		t.Errorf("parent of what was appended = %q, want the leaf that was chosen", parent)
 	}
 }
