@@ -64,6 +64,7 @@ func TestText(t *testing.T) {
 		{"address without a password", "https://me@db.example:80/x ssh://git@host", "https://me@db.example:80/x ssh://git@host"},
 		{"type in code", "password: string; token: Token; secret = getSecret()", "password: string; token: Token; secret = getSecret()"},
 		{"from the environment", "password = process.env.DB1_PASSWORD", "password = process.env.DB1_PASSWORD"},
+		{"an expression", "secret = tls13.NewEarlySecret(x); PrivateKey: testRSA2048PrivateKey}; password: f[i+1]", "secret = tls13.NewEarlySecret(x); PrivateKey: testRSA2048PrivateKey}; password: f[i+1]"},
 		{"placeholder", "password=${PASSWORD1} token=<your-token-1234> secret='****'", "password=${PASSWORD1} token=<your-token-1234> secret='****'"},
 		{"counts of tokens", `"totalTokens": 123456789, max_tokens=8192, tokens: 123456789012345`, `"totalTokens": 123456789, max_tokens=8192, tokens: 123456789012345`},
 		{"words about secrets", "The secret of a good password is its length; tokens expire.", "The secret of a good password is its length; tokens expire."},
