@@ -209,6 +209,43 @@ func TestPlanArchive(t *testing.T) {
 	}
 }
 
+// Past the number from which paths are not gone over whole, contexts still stay.
+func TestManyBranchesKeepTheirContexts(t *testing.T) {
+	state := func(id, parent, level string) string {
+		return fmt.Sprintf(`{"type":"thinking_level_change","id":"%s","parentId":"%s","timestamp":"2026-03-01T00:00:00.000Z","thinkingLevel":"%s"}`, id, parent, level)
+	}
+	compaction := func(id, parent, kept string) string {
+		return fmt.Sprintf(`{"type":"compaction","id":"%s","parentId":"%s","timestamp":"2026-03-01T00:00:00.000Z","summary":"s","firstKeptEntryId":"%s","tokensBefore":1}`, id, parent, kept)
+	}
+	lines := []string{message("a", "null", "assistant"), message("b", `"a"`, "user"), state("s", "b", "high"), message("c", `"s"`, "assistant"),
+		message("k", `"c"`, "user"), compaction("x", "k", "k")}
+	for i := range 3 * manyLeaves {
+		leaf := fmt.Sprint("l", i)
+		switch i % 4 {
+		case 0:
+			lines = append(lines, message(leaf, `"x"`, "user"))
+		case 1:
+			lines = append(lines, message(leaf, `"x"`, "assistant"))
+		case 2:
+			lines = append(lines, state(leaf, "x", "low"))
+		case 3:
+			lines = append(lines, compaction(leaf, "x", []string{"b", "x", "nowhere"}[i%3]))
+		}
+	}
+	entries := parse(t, lines...)
+	plan, rest := archived(t, entries, ArchiveOptions{Leaf: 6}, "cp")
+	if plan == nil || len(plan.Live) != 3*manyLeaves {
+		t.Fatalf("plan %+v", plan)
+	}
+	var leaves []string
+	for _, i := range plan.Live {
+		leaves = append(leaves, idsOf(entries)[i])
+	}
+	if diff := cmp.Diff(factsOf(entries, leaves), factsOf(rest, leaves)); diff != "" {
+		t.Errorf("(-before +after):\n%s", diff)
+	}
+}
+
 func TestNodesOfRefusesACycle(t *testing.T) {
 	tree := jsonl.NewTree(parse(t, message("a", `"b"`, "user"), message("b", `"a"`, "user")))
 	if _, err := NodesOf(tree); !errors.Is(err, ErrNotArchivable) {
