@@ -208,8 +208,10 @@ func (a *archiver) need(path []int) {
 		facts[i] = jsonl.PathEntry{Type: n.Type, ID: n.ID, Role: n.Role, FirstKept: n.FirstKept}
 		a.passed[at] = true
 	}
-	for i, needed := range jsonl.NeededForContext(facts) {
-		if needed {
+	needed := jsonl.NeededForContext(facts)
+	a.spareAnswers(path, facts, needed)
+	for i := range needed {
+		if needed[i] {
 			a.needed[path[i]] = true
 		}
 	}

@@ -172,7 +172,15 @@ func TestPlanArchive(t *testing.T) {
 		{"the last entry lives", []string{message("a", "null", "user"), message("b", `"a"`, "user"), compaction("d", "b", "b"), message("z", `"a"`, "user")},
 			"d", false, nil, nil},
 		{"the last answer stays while it gives the model", []string{message("a", "null", "assistant"), message("b", `"a"`, "assistant"), message("b2", `"b"`, "assistant"), message("c", `"b2"`, "user"), compaction("d", "c", "c")},
+			"d", false, []string{"a", "b"}, nil},
+		{"the first answer stays while it gives the default model its place", []string{message("a", "null", "assistant"),
+			`{"type":"model_change","id":"m","parentId":"a","timestamp":"2026-03-01T00:00:00.000Z","model":"p/x","role":"plan"}`,
+			message("b", `"m"`, "assistant"), message("c", `"b"`, "assistant"), message("k", `"c"`, "user"), compaction("d", "k", "k")},
 			"d", false, []string{"b"}, nil},
+		{"no answer stays where the default model was set", []string{
+			`{"type":"model_change","id":"m","parentId":null,"timestamp":"2026-03-01T00:00:00.000Z","model":"p/x"}`,
+			message("a", `"m"`, "assistant"), message("b", `"a"`, "assistant"), message("k", `"b"`, "user"), compaction("d", "k", "k")},
+			"d", false, []string{"a", "b"}, nil},
 		{"no way to name the new parent", []string{message("x", "null", "assistant"), message("x", `"x"`, "user"), message("a", `"x"`, "user"), message("b", `"a"`, "user"), compaction("d", "b", "b")},
 			"d", false, []string{"x", "a"}, nil},
 	}
