@@ -104,7 +104,7 @@ func prefixed() []prefix {
 		{"gitlab-token", dots, 20, []string{"glpat-", "gldt-", "glrt-", "glptt-", "glcbt-", "glft-", "glsoat-", "gloas-"}},
 		{"slack-token", url, 10, []string{"xoxb-", "xoxp-", "xoxa-", "xoxr-", "xoxs-", "xoxe-", "xoxo-", "xapp-"}},
 		{"slack-webhook", classOf(digits + upper + lower + "_-/+"), 20, []string{"hooks.slack.com/"}},
-		{"discord-webhook", classOf(digits + upper + lower + "_-/"), 40, []string{"/api/webhooks/"}},
+		{"discord-webhook", classOf(digits + upper + lower + "_-/"), 40, []string{"discord.com/api/webhooks/", "discordapp.com/api/webhooks/"}},
 		{"google-key", url, 30, []string{"AIza"}},
 		{"google-secret", url, 20, []string{"GOCSPX-", "ya29."}},
 		{"npm-token", alnum, 30, []string{"npm_"}},
