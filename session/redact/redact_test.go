@@ -99,6 +99,24 @@ func TestText(t *testing.T) {
 	}
 }
 
+func TestField(t *testing.T) {
+	tests := []struct{ name, text, want string }{
+		{"password", "hunter2", Mark},
+		{"dbPassword", "hunter2", Mark},
+		{"GITHUB_TOKEN", "abcd1234efgh", Mark},
+		{"text", "password=hunter2 x", "password=[redacted] x"},
+		{"text", "hunter2", "hunter2"},
+		{"tokens", "abcd1234efgh", "abcd1234efgh"},
+		{"password", "${PASSWORD1}", "${PASSWORD1}"},
+		{"", "", ""},
+	}
+	for _, tt := range tests {
+		if got := Field(tt.name, tt.text); got != tt.want {
+			t.Errorf("Field(%q, %q) = %q, want %q", tt.name, tt.text, got, tt.want)
+		}
+	}
+}
+
 func TestFindNamesRules(t *testing.T) {
 	s := "a ghp_" + fake(36) + " b password=hunter2"
 	want := []Finding{{"github-token", 2, 42}, {"assignment", 54, 61}}
