@@ -56,5 +56,9 @@ corpus: ## the generated homes S, M and L in .bench/
 	$(GO) run ./internal/corpus/cmd -size M $(CORPUS)/M
 	$(GO) run ./internal/corpus/cmd -size L $(CORPUS)/L
 
+bench: build ## every promised figure, measured; writes BENCH.md
+	$(GO) run ./internal/bench -command $(BIN) -dir $(CORPUS) -size M,L > BENCH.md.new
+	mv BENCH.md.new BENCH.md
+
 clean:
 	rm -rf bin dist $(CORPUS)

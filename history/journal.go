@@ -14,6 +14,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/gajae-code/gjc-index/storage"
 	"github.com/jmoiron/sqlx"
@@ -47,8 +48,16 @@ type journal struct {
 	err  error // of the last append
 }
 
-// noteAll appends to the journal whatever was added, each time it is woken,
-// and then wakes the goroutine that stores.
+// While prompts keep coming they are noted every notePeriod; idlePeriods
+// without one end that.
+const (
+	notePeriod  = 2 * time.Millisecond
+	idlePeriods = 25
+)
+
+// noteAll appends to the journal whatever was added, and wakes the goroutine
+// that stores. The first prompt wakes it; as long as it is awake it looks by
+// itself, since to wake a goroutine is what costs Add most.
 func (s *Store) noteAll(store chan<- struct{}) {
 	for {
 		select {
@@ -56,12 +65,39 @@ func (s *Store) noteAll(store chan<- struct{}) {
 			return
 		case <-s.wake:
 		}
-		s.journal.append(&s.queue)
-		select {
-		case store <- struct{}{}:
-		default:
+		tick := time.NewTicker(notePeriod)
+		for s.queue.stayAwake() {
+			s.journal.append(&s.queue)
+			select {
+			case store <- struct{}{}:
+			default:
+			}
+			select {
+			case <-s.stop:
+				tick.Stop()
+				return
+			case <-s.wake:
+			case <-tick.C:
+			}
 		}
+		tick.Stop()
 	}
+}
+
+// stayAwake reports whether the journal's goroutine is to look again by itself:
+// not after some periods without a new prompt.
+func (q *queue) stayAwake() bool {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.idle++
+	if q.noted < q.stored+len(q.items) || q.pressing {
+		q.idle = 0
+	}
+	q.awake = q.idle < idlePeriods
+	if !q.awake {
+		q.idle = 0
+	}
+	return q.awake
 }
 
 // append writes down what is queued and not in the journal yet. It holds j.mu

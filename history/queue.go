@@ -30,10 +30,14 @@ type queue struct {
 	attempt  chan struct{} // closed after the attempt to store that comes next
 	err      error         // of the last attempt
 	pressing bool          // a Flush waits: don't wait for company
+
+	awake bool // whom Add would wake looks by itself, see noteAll and rouse
+	idle  int  // how often it found nothing
 }
 
-// put takes a prompt unless it repeats the last one.
-func (q *queue) put(a added) (taken bool, err error) {
+// put takes a prompt unless it repeats the last one, and says whether somebody
+// must be woken for it.
+func (q *queue) put(a added) (wake bool, err error) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	if q.closed {
@@ -44,7 +48,7 @@ func (q *queue) put(a added) (taken bool, err error) {
 	}
 	q.last = a.text
 	q.items = append(q.items, a)
-	return true, nil
+	return !q.awake, nil
 }
 
 // close refuses further prompts; false if that was so already.
@@ -103,11 +107,11 @@ func (s *Store) Add(text string, cwd *string) error {
 		dir := storable(*cwd)
 		a.cwd = &dir
 	}
-	taken, err := s.queue.put(a)
+	wake, err := s.queue.put(a)
 	if err != nil {
 		return fmt.Errorf("add prompt: %w", err)
 	}
-	if taken {
+	if wake {
 		s.nudge()
 	}
 	return nil
@@ -173,7 +177,9 @@ func (s *Store) start() {
 	s.done.Go(func() { s.storeAll(store) })
 }
 
-// storeAll stores what is queued whenever it is woken, in batches.
+// storeAll stores what is queued whenever it is woken, in batches, until nothing
+// is left. A lock will be free some time; after another failure it waits for the
+// next prompt or Flush.
 func (s *Store) storeAll(wake <-chan struct{}) {
 	for {
 		select {
@@ -181,10 +187,34 @@ func (s *Store) storeAll(wake <-chan struct{}) {
 			return
 		case <-wake:
 		}
-		s.waitForCompany(wake)
-		if err := s.storeBatch(context.Background()); errors.Is(err, ErrBusy) {
-			s.nudge() // the lock will be free some time
+		for more := true; more; {
+			s.rouse(true)
+			s.waitForCompany(wake)
+			err := s.storeBatch(context.Background())
+			more = s.rouse(err == nil || errors.Is(err, ErrBusy)) && !s.stopped()
 		}
+	}
+}
+
+// rouse notes whether this goroutine is going to look at the queue again by
+// itself, if it is the one that Add wakes; it stays so only if there is more.
+func (s *Store) rouse(again bool) (more bool) {
+	q := &s.queue
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	more = again && len(q.items) > 0
+	if s.journal == nil {
+		q.awake = more
+	}
+	return more
+}
+
+func (s *Store) stopped() bool {
+	select {
+	case <-s.stop:
+		return true
+	default:
+		return false
 	}
 }
 

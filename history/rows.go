@@ -8,6 +8,7 @@ import (
 	"iter"
 
 	"github.com/gajae-code/gjc-index/storage"
+	"github.com/jmoiron/sqlx"
 )
 
 // Rows streams the rows with an id above sinceID, in the order of their ids. It
@@ -33,12 +34,7 @@ func (s *Store) Rows(ctx context.Context, sinceID int64) iter.Seq2[Prompt, error
 // each streams what query gives. An error comes last.
 func (s *Store) each(ctx context.Context, query string, args ...any) iter.Seq2[Prompt, error] {
 	return func(yield func(Prompt, error) bool) {
-		stmt, err := s.db.Prepared(ctx, query)
-		if err != nil {
-			yield(Prompt{}, err)
-			return
-		}
-		rows, err := stmt.QueryxContext(ctx, args...)
+		rows, err := s.query(ctx, query, args)
 		if err != nil {
 			yield(Prompt{}, err)
 			return
@@ -54,6 +50,21 @@ func (s *Store) each(ctx context.Context, query string, args ...any) iter.Seq2[P
 			yield(Prompt{}, err)
 		}
 	}
+}
+
+// keptArgs bounds the queries that are kept prepared: their text grows with the
+// number of words searched for.
+const keptArgs = 10
+
+func (s *Store) query(ctx context.Context, query string, args []any) (*sqlx.Rows, error) {
+	if len(args) > keptArgs {
+		return s.db.QueryxContext(ctx, query, args...)
+	}
+	stmt, err := s.db.Prepared(ctx, query)
+	if err != nil {
+		return nil, err
+	}
+	return stmt.QueryxContext(ctx, args...)
 }
 
 // Fingerprint says what the table held. Ids are never given twice, so if Count

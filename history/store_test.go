@@ -177,6 +177,39 @@ func TestFlushNamesALockThatStays(t *testing.T) {
 	})
 }
 
+func TestOpenDoesNotWaitForAWriter(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		dir := t.TempDir()
+		open(t, dir, Options{})
+		must(t, rawDB(t, dir).Write(t.Context(), func(*sqlx.Tx) error {
+			start := time.Now() // the bubble's clock moves only while all wait
+			open(t, dir, Options{Journal: true})
+			if took := time.Since(start); took > 100*time.Millisecond {
+				t.Errorf("Open() took %v", took)
+			}
+			return nil
+		}))
+	})
+}
+
+func TestANewerVersionsAdditionsStopOnlyDeletions(t *testing.T) {
+	dir := t.TempDir()
+	s := open(t, dir, Options{})
+	must(t, s.Add("a", nil))
+	must(t, s.Flush(t.Context()))
+	_, err := s.DeleteText(t.Context(), "b")
+	must(t, err)
+	_, err = s.db.Exec(`INSERT INTO goose_db_version (version_id, is_applied) VALUES (999999, 1)`)
+	must(t, errors.Join(err, s.Close()))
+	s = open(t, dir, Options{})
+	if diff := cmp.Diff([]string{"a"}, found(t, s, "a")); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+	if _, err := s.DeleteText(t.Context(), "a"); !errors.Is(err, migrations.ErrNewer) {
+		t.Errorf("DeleteText() = %v, want ErrNewer", err)
+	}
+}
+
 func rawDB(t testing.TB, dir string) *migrations.DB {
 	t.Helper()
 	db, err := migrations.Open(t.Context(), realDisk(), filepath.Join(dir, "history.db"), migrations.History, migrations.Options{})

@@ -55,7 +55,7 @@ func (w *writer) amend(key int64, r *reading) error {
 		if err != nil {
 			return err
 		}
-		if u, ok := r.usage[seq]; ok {
+		if u, ok := r.reuse[seq]; ok {
 			if err := w.addUsage(key, &u); err != nil {
 				return err
 			}

@@ -2,31 +2,33 @@ package index
 
 import (
 	"context"
+	"errors"
+	"io/fs"
+	"path/filepath"
+	"slices"
 	"time"
 
 	"github.com/gajae-code/gjc-index/migrations"
-)
-
-// Role says whose texts a search looks at.
-type Role string
-
-// The roles of a search.
-const (
-	RoleUser      Role = "user" // what was typed: answered from the database
-	RoleAssistant Role = "assistant"
-	RoleTool      Role = "tool"
-	RoleAny       Role = "any"
 )
 
 // SearchRequest is a question to Search. The zero value asks for the newest
 // prompts, all of them.
 type SearchRequest struct {
 	Query        Query
-	Role         Role   // "" is RoleUser
-	Cwd, Project string // only from there; "" is anywhere
-	Session      string // only in the session file of this path; "" is any
+	Role         Role     // "" is RoleUser
+	Cwd, Project string   // only from there; "" is anywhere
+	Session      string   // only in this session, by its file's path or its id; "" is any
+	Sources      []Source // of what was typed; nil: any
 	Since, Until time.Time
 	Limit        int // 0: all
+	// Repeats gives a prompt at each place where it was typed, not once; see
+	// SearchFilter. What the database doesn't hold is given once all the same.
+	Repeats bool
+}
+
+// wants reports whether prompts of that source are asked for.
+func (r *SearchRequest) wants(s Source) bool {
+	return r.Sources == nil || slices.Contains(r.Sources, s)
 }
 
 // Found is what a search gave. Failed are files that could not be searched.
@@ -36,17 +38,108 @@ type Found struct {
 }
 
 // Search finds texts by the search rule, the newest first, equal texts once.
-// What was typed is answered from the database; other roles by reading the
-// files that the request leaves.
+// What was typed is answered from the database; other roles, and all of them
+// where there is no database, by reading the session files that the request
+// leaves.
+//
+// A prompt that was deleted from history is not among what was typed, though a
+// transcript may still hold it, unless it was typed again afterwards. Other
+// roles, RoleAny too, are what the files say.
 func (x *Index) Search(ctx context.Context, r SearchRequest) (Found, error) {
+	if r.Role != "" && r.Role != RoleUser {
+		return x.scanFiles(ctx, r, nil, nil)
+	}
+	r.Role = RoleUser
+	hidden, err := x.hidden(ctx)
+	if err != nil {
+		return Found{}, err
+	}
 	var found Found
-	err := x.retrying(ctx, func(db *migrations.DB) error {
-		if db == nil {
-			return errNoIndex
+	noIndex := false
+	err = x.retrying(ctx, func(db *migrations.DB) error {
+		if noIndex = db == nil; noIndex {
+			return nil
 		}
-		hits, err := SearchPrompts(ctx, db.DB, x.home.Sessions(), r.Query, SearchFilter{Since: r.Since, Until: r.Until}, r.Limit)
-		found.Hits = hits
+		f := SearchFilter{Sources: r.Sources, SessionID: r.Session, Since: r.Since, Until: r.Until,
+			Repeats: r.Repeats, hidden: hidden}
+		if filepath.IsAbs(r.Session) {
+			p, err := x.place(ctx, db, r.Session)
+			if err != nil {
+				return err
+			}
+			f.SessionID = p.ID
+		}
+		var err error
+		if f.Cwds, err = x.cwdsOf(ctx, db, r); err != nil {
+			return err
+		}
+		found.Hits, err = SearchPrompts(ctx, db.DB, x.root(), r.Query, f, r.Limit)
 		return err
 	})
+	p := x.unstored()
+	switch {
+	case errors.Is(err, fs.ErrNotExist) || ctx.Err() != nil:
+		return found, err
+	case err != nil:
+		x.note("index can't be read now (" + reasonOf(err) + "): what was typed is looked for in the files")
+		return x.searchUnindexed(ctx, r, hidden)
+	case noIndex, p != nil && p.all:
+		return x.searchUnindexed(ctx, r, hidden)
+	case p != nil && len(p.new) > 0 && r.wants(SourceSession):
+		more, err := x.scanFiles(ctx, r, p.names(), hidden)
+		found.Hits = mergeHits(found.Hits, more.Hits, &r)
+		found.Failed = more.Failed
+		return found, err
+	}
+	return found, nil
+}
+
+// cwdsOf are the directories that a request leaves; nil is any.
+func (x *Index) cwdsOf(ctx context.Context, db *migrations.DB, r SearchRequest) ([]string, error) {
+	if r.Project == "" {
+		if r.Cwd == "" {
+			return nil, nil
+		}
+		return []string{r.Cwd}, nil
+	}
+	var all []string
+	if err := db.SelectContext(ctx, &all, `SELECT DISTINCT cwd FROM prompts`); err != nil {
+		return nil, err
+	}
+	in := slices.DeleteFunc(all, func(cwd string) bool {
+		return x.opt.Project(cwd) != r.Project || r.Cwd != "" && r.Cwd != cwd
+	})
+	if in == nil {
+		in = []string{}
+	}
+	return in, nil
+}
+
+// scanFiles searches by reading files, the last active first; only those of
+// some, if that is not nil.
+func (x *Index) scanFiles(ctx context.Context, r SearchRequest, some map[string]bool, hidden *hidden) (Found, error) {
+	rows, _, err := x.Sessions(ctx, Filter{Cwd: r.Cwd, Project: r.Project, Since: r.Since, Children: true})
+	if err != nil {
+		return Found{}, err
+	}
+	var files []ScanFile
+	for row, err := range rows {
+		if err != nil {
+			return Found{}, err
+		}
+		if (r.Session == "" || r.Session == row.ID || r.Session == row.Path) && (some == nil || some[row.Path]) {
+			files = append(files, ScanFile{Path: row.Path, SessionID: row.ID, Cwd: row.Cwd})
+		}
+	}
+	role := r.Role
+	if role == "" {
+		role = RoleUser
+	}
+	opt := ScanOptions{Role: role, Since: r.Since, Until: r.Until, Limit: r.Limit, MaxLine: x.opt.MaxLine, hidden: hidden}
+	hits, failures, err := Scan(ctx, x.fsys, files, r.Query, opt)
+	found := Found{Hits: hits}
+	for _, f := range failures {
+		found.Failed = append(found.Failed, Failure{Path: f.Path, Reason: reasonOf(f.Err)})
+	}
 	return found, err
 }

@@ -71,6 +71,9 @@ func (x *Index) spoiled(ctx context.Context) {
 // lock takes the kernel lock of the index. Where no lock file can be made
 // there is nothing to lock against.
 func (x *Index) lock(ctx context.Context, mode storage.LockMode) (func(), error) {
+	if x.dir != "" { // an index of a directory has no database
+		return func() {}, nil
+	}
 	if _, err := x.fsys.Lstat(filepath.Dir(x.home.IndexLock())); err != nil {
 		return func() {}, nil
 	}
@@ -115,6 +118,12 @@ func (x *Index) reopen(ctx context.Context) (damaged bool, err error) {
 	defer unlock()
 	if _, err := x.fsys.Lstat(filepath.Dir(x.home.IndexDB())); errors.Is(err, fs.ErrNotExist) {
 		x.settled = true // there is no home, and reading makes none
+		return false, nil
+	}
+	if x.opt.Network(x.home.IndexDB()) {
+		// SQLite's locks and its log can't be trusted there.
+		x.settled = true
+		x.note("home is on a network file system: sessions are read from the files, without an index")
 		return false, nil
 	}
 	db, err := x.dial(ctx)

@@ -39,7 +39,7 @@ func (x *extractor) derived(ctx context.Context, f storage.File, size, maxLine i
 		if err := x.entry(&rec, x.word(fields.Type)); err != nil {
 			return nil, err
 		}
-		r.rows[len(r.rows)-1].size = e.Size
+		r.rows.at(r.rows.len() - 1).size = e.Size
 	}
 	r.facts.malformed, r.facts.recovered = len(t.Malformed), len(t.Recovered)
 	x.settle()

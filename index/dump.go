@@ -3,15 +3,13 @@ package index
 import (
 	"bufio"
 	"context"
-	"errors"
+	"encoding/hex"
 	"fmt"
 	"io"
+	"strconv"
 
 	"github.com/gajae-code/gjc-index/migrations"
 )
-
-// errNoIndex says that there is no database to ask.
-var errNoIndex = errors.New("there is no index to ask")
 
 // dumped are the queries of Dump. Keys are replaced by what they stand for.
 var dumped = [...]struct{ title, query string }{
@@ -54,7 +52,7 @@ var dumped = [...]struct{ title, query string }{
 func (x *Index) Dump(ctx context.Context, out io.Writer) error {
 	return x.retrying(ctx, func(db *migrations.DB) error {
 		if db == nil {
-			return errNoIndex
+			return ErrNoIndex
 		}
 		w := bufio.NewWriter(out)
 		for _, d := range dumped {
@@ -77,20 +75,25 @@ func dumpTable(ctx context.Context, db *migrations.DB, w *bufio.Writer, title, q
 		if err != nil {
 			return err
 		}
-		_, _ = w.WriteString(title) // Flush tells of errors
-		for _, v := range values {
-			switch v := v.(type) {
-			case nil:
-				_, _ = w.WriteString(" -")
-			case string:
-				_, _ = fmt.Fprintf(w, " %q", v)
-			case []byte:
-				_, _ = fmt.Fprintf(w, " %q", v)
-			default:
-				_, _ = fmt.Fprintf(w, " %v", v)
-			}
-		}
-		_ = w.WriteByte('\n')
+		_, _ = w.WriteString(title + rowText(values) + "\n") // Flush tells of errors
 	}
 	return rows.Err()
+}
+
+// rowText is a row in one line; equal rows have equal texts.
+func rowText(values []any) string {
+	var b []byte
+	for _, v := range values {
+		switch v := v.(type) {
+		case nil:
+			b = append(b, " -"...)
+		case string:
+			b = strconv.AppendQuote(append(b, ' '), v)
+		case []byte:
+			b = hex.AppendEncode(append(b, " x"...), v)
+		default:
+			b = fmt.Append(append(b, ' '), v)
+		}
+	}
+	return string(b)
 }

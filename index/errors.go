@@ -1,6 +1,17 @@
 package index
 
-import "fmt"
+import (
+	"errors"
+	"fmt"
+)
+
+// ErrStale is a session file that can't be read by the places the index knows:
+// it has changed since it was indexed, or its lines mean something only
+// together. Load it whole.
+var ErrStale = errors.New("index does not have the file as it is")
+
+// ErrNoIndex says that there is no database to ask: see Index.Notes.
+var ErrNoIndex = errors.New("there is no index")
 
 // AmbiguousError is a reference that begins the ids of several sessions.
 type AmbiguousError struct {

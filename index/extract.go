@@ -43,7 +43,8 @@ type extractor struct {
 	some      bool // there is more than white space
 	lastID    string
 	lastRun   int
-	lost      bool // a line was lost since the last record
+	lost      bool // a line was lost since the last entry
+	ownLost   bool // one was when the last record came, and that was no entry
 	lostSince int  // malformed lines reported after the last record
 	ended     bool // the last record closed its line
 	recovered bool // the last record was taken from a damaged line
@@ -59,7 +60,7 @@ func newExtractor() *extractor {
 func (x *extractor) begin(ctx context.Context, f storage.File, r *reading) {
 	*x = extractor{ctx: ctx, file: f, buf: x.buf, words: x.words, r: r,
 		ids: map[string]int{}, repeats: map[string][]int{}, waiting: map[string][]int{}}
-	r.usage, r.patches = map[int]usageRow{}, map[int]patchRow{}
+	r.reuse, r.patches = map[int]usageRow{}, map[int]patchRow{}
 	r.refs, r.missing, r.rerole = map[blobSum]bool{}, map[int]int{}, map[int]string{}
 }
 
@@ -91,7 +92,7 @@ func (x *extractor) whole(ctx context.Context, f storage.File, size, maxLine int
 // mark notes where a reading of what is appended may begin: after the line end
 // of the last record, if nothing that follows it became a row.
 func (x *extractor) mark() error {
-	if !x.ended || x.recovered {
+	if !x.ended || x.recovered || x.ownLost {
 		x.r.resume = resume{}
 		return nil
 	}
@@ -141,11 +142,12 @@ func (x *extractor) settle() {
 // record takes one record of a file.
 func (x *extractor) record(rec *jsonl.Record) error {
 	defer func() {
-		x.lost, x.lostSince = false, 0
+		x.lostSince = 0
+		x.ownLost = x.lost
 		x.ended, x.recovered = rec.Terminated, rec.Recovered
 		x.lastLine, x.lastOffset, x.end = rec.Line, rec.Offset, rec.End
 	}()
-	if x.r.state != "" {
+	if x.r.state != "" && x.r.state != StateOK {
 		return nil // refused
 	}
 	f := rec.Fields

@@ -17,7 +17,7 @@ const maxFirstPrompt = 16 << 10
 func (x *extractor) entry(rec *jsonl.Record, kind string) error {
 	f, r := rec.Fields, x.r
 	e := entry{
-		seq: r.first + len(r.rows), kind: kind, line: rec.Line, offset: rec.Offset, size: int64(len(rec.Raw)),
+		seq: int32(r.first + r.rows.len()), kind: kind, line: int32(rec.Line), offset: rec.Offset, size: int64(len(rec.Raw)),
 		hasID: f.IDKind == jsonl.String, hasParent: f.ParentKind == jsonl.String,
 		time: timeOf(f.Timestamp), state: carriesState(kind), gap: x.lost, parentSeq: noParent,
 	}
@@ -42,14 +42,15 @@ func (x *extractor) entry(rec *jsonl.Record, kind string) error {
 	case kind == "label" && f.TargetID.Ok():
 		x.label(&e, f)
 	case kind == "message":
-		x.message(e.seq, &e, f)
+		x.message(&e, f)
 	}
-	r.rows = append(r.rows, e)
+	r.rows.add(e)
 	if e.hasID {
-		x.ids[e.id] = e.seq
+		x.ids[e.id] = int(e.seq)
 		x.arrived(&e)
 	}
-	x.lastID, x.lastRun = e.id, e.run
+	x.lastID, x.lastRun = e.id, int(e.run)
+	x.lost = false
 	return nil
 }
 
@@ -97,7 +98,7 @@ func (x *extractor) repeated(e *entry, rec *jsonl.Record) (bool, error) {
 			return true, nil
 		}
 	}
-	x.repeats[e.id] = append(x.repeats[e.id], e.seq)
+	x.repeats[e.id] = append(x.repeats[e.id], int(e.seq))
 	return false, nil
 }
 
@@ -108,22 +109,25 @@ func (x *extractor) link(e *entry, f *jsonl.Fields) error {
 	if !e.hasParent {
 		return nil
 	}
-	if last := len(x.r.rows) - 1; last >= 0 && f.Parent.Equal(x.lastID) && x.r.rows[last].hasID {
-		e.parent, e.parentSeq, e.run = x.lastID, e.seq-1, x.lastRun
+	if last := x.r.rows.len() - 1; last >= 0 && f.Parent.Equal(x.lastID) && x.r.rows.at(last).hasID {
+		e.parent, e.parentSeq, e.run = x.lastID, e.seq-1, int32(x.lastRun)
 		return nil
 	}
 	e.parent = f.Parent.Text()
+	if e.parent == "" {
+		return nil
+	}
 	if at, ok := x.ids[e.parent]; ok {
-		e.parentSeq = at
+		e.parentSeq = int32(at)
 	} else if x.before != nil {
 		at, _, _, ok, err := x.before.byID(e.parent)
 		if err != nil {
 			return err
 		}
 		if ok {
-			e.parentSeq = at
-			if at == e.seq-1 {
-				e.run = x.lastRun
+			e.parentSeq = int32(at)
+			if e.parentSeq == e.seq-1 {
+				e.run = int32(x.lastRun)
 			}
 			return nil
 		}
@@ -132,10 +136,10 @@ func (x *extractor) link(e *entry, f *jsonl.Fields) error {
 		e.parentSeq = missingParent
 	}
 	if e.parentSeq == missingParent {
-		x.waiting[e.parent] = append(x.waiting[e.parent], e.seq)
+		x.waiting[e.parent] = append(x.waiting[e.parent], int(e.seq))
 	}
 	if e.parentSeq == e.seq-1 {
-		e.run = x.lastRun
+		e.run = int32(x.lastRun)
 	}
 	return nil
 }
@@ -149,20 +153,20 @@ func (x *extractor) arrived(e *entry) {
 	delete(x.waiting, e.id)
 	for _, seq := range children {
 		switch {
-		case seq == e.seq: // its own parent
+		case seq == int(e.seq): // its own parent
 			x.row(seq).parentSeq = noParent
 		case seq < x.r.first:
-			x.r.missing[seq] = e.seq
+			x.r.missing[seq] = int(e.seq)
 		default:
 			x.row(seq).parentSeq = e.seq
 		}
 	}
 }
 
-func (x *extractor) row(seq int) *entry { return &x.r.rows[seq-x.r.first] }
+func (x *extractor) row(seq int) *entry { return x.r.rows.at(seq - x.r.first) }
 
 func (x *extractor) label(e *entry, f *jsonl.Fields) {
-	l := labelRow{seq: e.seq, target: f.TargetID.Text(), label: f.Label.Text(), set: f.LabelKind == jsonl.String}
+	l := labelRow{seq: int(e.seq), target: f.TargetID.Text(), label: f.Label.Text(), set: f.LabelKind == jsonl.String}
 	for i := range x.r.labels {
 		if x.r.labels[i].target == l.target {
 			x.r.labels[i].overtaken = true
@@ -172,14 +176,19 @@ func (x *extractor) label(e *entry, f *jsonl.Fields) {
 }
 
 // message notes what a message, or the patch that replaces it, says.
-func (x *extractor) message(seq int, e *entry, f *jsonl.Fields) {
+func (x *extractor) message(e *entry, f *jsonl.Fields) {
+	e.use = 0
 	if f.Usage.Has {
-		x.r.usage[seq] = usageRow{seq: seq, time: e.time, provider: x.word(f.Provider), model: x.word(f.Model),
-			stop: x.word(f.StopReason), use: f.Usage}
+		x.r.use.add(x.usage(int(e.seq), e.time, f))
+		e.use = int32(x.r.use.len())
 	}
 	if e.role == "user" {
-		x.r.prompts = append(x.r.prompts, promptRow{seq: seq, id: e.id, line: e.line, time: e.time, text: joinTexts(f.Texts)})
+		x.r.prompts = append(x.r.prompts, promptRow{seq: int(e.seq), id: e.id, line: int(e.line), time: e.time, text: joinTexts(f.Texts)})
 	}
+}
+
+func (x *extractor) usage(seq int, at millis, f *jsonl.Fields) usageRow {
+	return usageRow{seq: seq, time: at, provider: x.word(f.Provider), model: x.word(f.Model), stop: x.word(f.StopReason), use: f.Usage}
 }
 
 // entryPatch replaces the message of the latest entry that it names.
@@ -206,8 +215,7 @@ func (x *extractor) entryPatch(rec *jsonl.Record) error {
 		x.r.prompts = slices.DeleteFunc(x.r.prompts, func(p promptRow) bool { return p.seq == seq })
 	}
 	e.role = x.roleOf(f)
-	delete(x.r.usage, seq)
-	x.message(seq, e, f)
+	x.message(e, f)
 	if e.role == "user" { // back to its place
 		slices.SortFunc(x.r.prompts, func(a, b promptRow) int { return a.seq - b.seq })
 	}
@@ -249,12 +257,14 @@ func (x *extractor) patchEarlier(id string, rec *jsonl.Record) error {
 		return errWhole
 	}
 	x.r.rerole[seq] = now
-	delete(x.r.usage, seq)
+	delete(x.r.reuse, seq)
 	t, err := x.before.timeOf(seq)
 	if err != nil {
 		return err
 	}
-	x.message(seq, &entry{role: now, time: t}, rec.Fields)
+	if rec.Fields.Usage.Has {
+		x.r.reuse[seq] = x.usage(seq, t, rec.Fields)
+	}
 	x.notePatch(seq, rec)
 	return nil
 }

@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"path/filepath"
 	"strings"
+	"unicode/utf8"
 )
 
 // maxCandidates is how many sessions an AmbiguousError names.
@@ -16,18 +17,23 @@ const maxCandidates = 20
 // children are found too. Errors: fs.ErrNotExist; *AmbiguousError with the
 // candidates.
 func (x *Index) Find(ctx context.Context, ref string) (Row, error) {
-	rows, _, err := x.Sessions(ctx, Filter{Damaged: DamagedToo, Children: true})
-	if err != nil {
-		return Row{}, err
-	}
 	ranks := [4][]Row{}
-	abs := ref
+	abs, want := ref, strings.ToLower(ref)
+	f := Filter{Damaged: DamagedToo, Children: true, ref: want}
+	var err error
 	if strings.ContainsRune(ref, filepath.Separator) || strings.HasSuffix(ref, ".jsonl") {
 		if abs, err = filepath.Abs(ref); err != nil {
 			return Row{}, err
 		}
+		f.ref = strings.ToLower(filepath.Base(abs))
 	}
-	want := strings.ToLower(ref)
+	if ascii := strings.IndexFunc(f.ref, func(r rune) bool { return r >= utf8.RuneSelf }) < 0; !ascii {
+		f.ref = "" // SQLite lowers ASCII only
+	}
+	rows, _, err := x.Sessions(ctx, f)
+	if err != nil {
+		return Row{}, err
+	}
 	for row, err := range rows {
 		if err != nil {
 			return Row{}, err

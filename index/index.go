@@ -2,25 +2,22 @@ package index
 
 import (
 	"context"
-	"errors"
-	"iter"
+	"path/filepath"
 	"runtime"
 	"slices"
 	"sync"
 	"time"
 
-	"github.com/gajae-code/gjc-index/jsonl"
 	"github.com/gajae-code/gjc-index/migrations"
 	"github.com/gajae-code/gjc-index/scope"
 	"github.com/gajae-code/gjc-index/storage"
 )
 
-var errUnbuilt = errors.New("not built yet")
-
 // Options of Open. The zero value is right for a command.
 type Options struct {
 	Now         func() time.Time                // nil: time.Now
 	Tick        func(path string) time.Duration // clock tick of a file system; nil: storage.Tick
+	Network     func(path string) bool          // is on a network file system; nil: storage.IsNetwork
 	BusyTimeout time.Duration                   // how long to wait for another process; 0: 5 s
 	Project     func(cwd string) string         // the project of a workspace; nil: the workspace itself
 	Progress    func(Progress)                  // told of a build's progress; may be nil
@@ -30,7 +27,7 @@ type Options struct {
 
 // tick is the clock tick of the file system that the sessions lie on.
 func (x *Index) tick() time.Duration {
-	x.tickOnce.Do(func() { x.tickLen = x.opt.Tick(x.home.Sessions()) })
+	x.tickOnce.Do(func() { x.tickLen = x.opt.Tick(x.root()) })
 	return x.tickLen
 }
 
@@ -39,6 +36,7 @@ type Index struct {
 	fsys storage.FS
 	home scope.Home
 	opt  Options
+	dir  string // an explicit directory instead of the home's; "" otherwise
 
 	// mu is held shared by operations, exclusively while db changes. It comes
 	// before the kernel's lock.
@@ -54,6 +52,9 @@ type Index struct {
 	noteMu sync.Mutex
 	notes  []string
 
+	hiddenMu  sync.Mutex
+	hiddenHas hiddenCache
+
 	pendingMu sync.Mutex
 	pending   *pending // what the last refresh saw and could not store; nil if it stored all
 }
@@ -63,11 +64,35 @@ type Index struct {
 // see Notes. The only errors are those of ctx, and storage.ErrLocked if another
 // process keeps the index for itself longer than the busy timeout.
 func Open(ctx context.Context, fsys storage.FS, home scope.Home, opt Options) (*Index, error) {
+	x := &Index{fsys: fsys, home: home, opt: opt.withDefaults()}
+	op, err := x.begin(ctx)
+	if err != nil {
+		return nil, err
+	}
+	op.done()
+	return x, nil
+}
+
+// OpenDir is an Index without a database of the session files right in dir:
+// each answer is read from the files.
+func OpenDir(ctx context.Context, fsys storage.FS, dir string, opt Options) (*Index, error) {
+	abs, err := filepath.Abs(dir)
+	if err != nil {
+		return nil, err
+	}
+	return &Index{fsys: fsys, opt: opt.withDefaults(), dir: abs, settled: true}, ctx.Err()
+}
+
+// withDefaults fills in what is not set.
+func (opt Options) withDefaults() Options {
 	if opt.Now == nil {
 		opt.Now = time.Now
 	}
 	if opt.Tick == nil {
 		opt.Tick = storage.Tick
+	}
+	if opt.Network == nil {
+		opt.Network = storage.IsNetwork
 	}
 	if opt.BusyTimeout == 0 {
 		opt.BusyTimeout = migrations.DefaultBusyTimeout
@@ -78,13 +103,23 @@ func Open(ctx context.Context, fsys storage.FS, home scope.Home, opt Options) (*
 	if opt.Workers <= 0 {
 		opt.Workers = min(max(runtime.GOMAXPROCS(0)-1, 1), 4)
 	}
-	x := &Index{fsys: fsys, home: home, opt: opt}
-	op, err := x.begin(ctx)
-	if err != nil {
-		return nil, err
+	return opt
+}
+
+// root is the directory of the sessions.
+func (x *Index) root() string {
+	if x.dir != "" {
+		return x.dir
 	}
-	op.done()
-	return x, nil
+	return x.home.Sessions()
+}
+
+// walk looks at all session files.
+func (x *Index) walk(ctx context.Context) (*walk, error) {
+	if x.dir != "" {
+		return walkDir(x.fsys, x.dir)
+	}
+	return walkSessions(ctx, x.fsys, x.home.Sessions())
 }
 
 // Close gives the database back.
@@ -106,30 +141,4 @@ func (x *Index) Notes() []string {
 	x.noteMu.Lock()
 	defer x.noteMu.Unlock()
 	return slices.Clone(x.notes)
-}
-
-// Entries gives the entries of the session file at path in file order.
-// fs.ErrNotExist if that file is not in the database.
-func (x *Index) Entries(ctx context.Context, path string) iter.Seq2[EntryRow, error] {
-	return func(yield func(EntryRow, error) bool) { yield(EntryRow{}, errUnbuilt) }
-}
-
-// Labels gives the label entries of a session in file order.
-func (x *Index) Labels(ctx context.Context, path string) ([]LabelRow, error) { return nil, errUnbuilt }
-
-// ContextOf is the context that ends at leaf ("": the last entry), made by
-// reading only the lines that decide it. strict leaves holes unbridged.
-func (x *Index) ContextOf(ctx context.Context, path, leaf string, strict bool) (jsonl.Value, error) {
-	return jsonl.Value{}, errUnbuilt
-}
-
-// Check compares the database with the files, all of them read again, and gives
-// every difference. An error pair is the last one.
-func (x *Index) Check(ctx context.Context) iter.Seq2[Difference, error] {
-	return func(yield func(Difference, error) bool) { yield(Difference{}, errUnbuilt) }
-}
-
-// OpenDir opens an index in memory of the session files right in dir.
-func OpenDir(ctx context.Context, fsys storage.FS, dir string, opt Options) (*Index, error) {
-	return nil, errUnbuilt
 }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -87,5 +88,46 @@ func TestRefreshSeesACorpus(t *testing.T) {
 	}
 	if diff := cmp.Diff(before, dump(t, x)); diff != "" {
 		t.Errorf("Rebuild changed rows (-before +after):\n%s", diff)
+	}
+}
+
+func TestFindTakesPathsIdsNamesAndPrefixes(t *testing.T) {
+	home := simpleHome(t, 12)
+	put(t, home, "scope0/2026-03-01_abc.jsonl", `{"type":"session","version":5,"id":"0195AB","timestamp":"2026-01-01T00:00:00.000Z"}`+"\n")
+	child := put(t, home, "scope0/s0000/kid.jsonl", `{"type":"session","version":5,"id":"kid","timestamp":"2026-01-01T00:00:00.000Z"}`+"\n")
+	bad := put(t, home, "scope0/bad.jsonl", "nothing\n")
+	x := openAt(t, home, Options{})
+	refresh(t, x)
+	for _, tt := range []struct{ ref, want string }{
+		{"s0003", "s0003.jsonl"},
+		{"0195ab", "2026-03-01_abc.jsonl"},
+		{"0195", "2026-03-01_abc.jsonl"},
+		{"2026-03", "2026-03-01_abc.jsonl"},
+		{"AB", "2026-03-01_abc.jsonl"},
+		{"kid", "kid.jsonl"},
+		{"ki", "kid.jsonl"},
+		{child, "kid.jsonl"},
+		{bad, "bad.jsonl"},
+		{"bad", "bad.jsonl"},
+		{"s00", "s00: 12 sessions begin so"},
+		{"nope", "session nope: file does not exist"},
+		{"", "session : file does not exist"},
+		{"naïve", "session naïve: file does not exist"},
+	} {
+		t.Run(tt.ref, func(t *testing.T) {
+			row, err := x.Find(t.Context(), tt.ref)
+			got := filepath.Base(row.Path)
+			if err != nil {
+				got = strings.TrimPrefix(err.Error(), "session s")
+				got = map[bool]string{true: "s" + got, false: err.Error()}[strings.HasPrefix(err.Error(), "session s0")]
+			}
+			if got != tt.want {
+				t.Errorf("Find(%q) = %q, want %q", tt.ref, got, tt.want)
+			}
+		})
+	}
+	row, err := x.Find(t.Context(), "kid")
+	if err != nil || !row.Child || row.Parent != "s0000" {
+		t.Errorf("child = %+v, %v, want parent s0000", row, err)
 	}
 }

@@ -68,6 +68,10 @@ func (x *Index) Sessions(ctx context.Context, f Filter) (iter.Seq2[Row, error], 
 		rows, total, err = list.run(ctx, db)
 		return err
 	})
+	if err != nil && ctx.Err() == nil {
+		x.note("index can't be read now (" + reasonOf(err) + "): sessions are read from the files")
+		rows, total, err = list.fromFiles(ctx)
+	}
 	if err != nil {
 		return nil, 0, fmt.Errorf("list sessions: %w", err)
 	}
@@ -96,16 +100,21 @@ type listing struct {
 func (l *listing) run(ctx context.Context, db *migrations.DB) ([]Row, int, error) {
 	p := l.x.unstored()
 	if db == nil && p == nil {
-		w, err := walkSessions(ctx, l.x.fsys, l.x.home.Sessions())
-		if err != nil {
-			return nil, 0, err
-		}
-		p = &pending{walk: w, all: true}
+		return l.fromFiles(ctx)
 	}
 	if p == nil || len(p.new) == 0 && len(p.gone) == 0 && !p.all {
 		return l.stored(ctx, db)
 	}
 	return l.merged(ctx, db, p)
+}
+
+// fromFiles answers from the disk alone.
+func (l *listing) fromFiles(ctx context.Context) ([]Row, int, error) {
+	w, err := l.x.walk(ctx)
+	if err != nil {
+		return nil, 0, err
+	}
+	return l.merged(ctx, nil, &pending{walk: w, all: true})
 }
 
 // stored answers from the database alone.
@@ -180,6 +189,9 @@ func (l *listing) where(ctx context.Context, db *migrations.DB) (string, []any, 
 	if f.Cwd != "" {
 		add("s.cwd = ?", f.Cwd)
 	}
+	if f.ref != "" {
+		add("(instr(lower(s.id), ?) = 1 OR instr(lower(s.name), ?) > 0)", f.ref, f.ref)
+	}
 	if f.Project != "" {
 		var all []string
 		if err := db.SelectContext(ctx, &all, `SELECT DISTINCT cwd FROM sessions WHERE cwd IS NOT NULL`); err != nil {
@@ -227,7 +239,7 @@ func (l *listing) order() (key string, args []any, direction string) {
 // row makes a Row of what was read; finish adds what costs a look at the disk.
 func (l *listing) row(r *sessionRow) Row {
 	row := Row{
-		ID: r.ID.String, Path: filepath.Join(l.x.home.Sessions(), r.Scope, filepath.FromSlash(r.Name)), Scope: r.Scope,
+		ID: r.ID.String, Path: filepath.Join(l.x.root(), r.Scope, filepath.FromSlash(r.Name)), Scope: r.Scope,
 		Cwd: r.Cwd.String, Title: r.Title.String, HasTitle: r.Title.Valid, TitleSource: r.Source.String,
 		FirstPrompt: r.Prompt.String, Created: timeAt(fromNull(r.Created)), Modified: time.Unix(0, r.ModTime).UTC(),
 		Messages: r.Messages, Entries: r.Entries, Size: r.Size, Version: r.Version, Parent: r.Parent.String, Child: r.Child,

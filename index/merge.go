@@ -77,7 +77,7 @@ func (l *listing) glimpse(ctx context.Context, ex *extractor, w *walk, p *pendin
 	s.Title.String, s.Title.Valid = r.title, r.hasTitle
 	s.Source.String, s.Prompt.String = r.titleSource, r.firstPrompt
 	row = l.row(&s)
-	row.Estimated = true
+	row.Estimated = l.x.dir == ""
 	return row, true
 }
 
@@ -92,8 +92,11 @@ func (w *worker) glance(ctx context.Context, o *outcome) (*reading, error) {
 	if o.info, err = f.Stat(); err != nil {
 		return nil, err
 	}
-	r, err := w.ex.whole(ctx, f, min(o.info.Size, prefixBytes), w.x.opt.MaxLine)
-	if err != nil || o.info.Size <= prefixBytes {
+	if w.x.dir != "" || o.info.Size <= prefixBytes {
+		return w.ex.whole(ctx, f, o.info.Size, w.x.opt.MaxLine)
+	}
+	r, err := w.ex.whole(ctx, f, prefixBytes, w.x.opt.MaxLine)
+	if err != nil {
 		return r, err
 	}
 	// What the cut left of a record is no damage.

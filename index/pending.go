@@ -57,3 +57,12 @@ func (x *Index) unstored() *pending {
 	defer x.pendingMu.Unlock()
 	return x.pending
 }
+
+// names are the paths of the files that are not in the database.
+func (p *pending) names() map[string]bool {
+	names := map[string]bool{}
+	for _, f := range p.files() {
+		names[p.walk.path(f.scope, f.file.name)] = true
+	}
+	return names
+}

@@ -92,8 +92,11 @@ type removedPrompt struct {
 // newPromptWriter makes a writer; bulk gives FTS5 a large buffer, for builds.
 func newPromptWriter(bulk bool) *promptWriter { return &promptWriter{bulk: bulk} }
 
-// Add takes a prompt; Flush writes it.
+// Add takes a prompt; Flush writes it. One without text is not kept.
 func (w *promptWriter) Add(p Prompt) {
+	if p.Text == "" {
+		return
+	}
 	if p.Rowid == 0 {
 		p.Rowid = promptRowid(p.Time, promptHash(p.SessionID, p.EntryID))
 	}
@@ -103,13 +106,14 @@ func (w *promptWriter) Add(p Prompt) {
 // RemoveFile removes the prompts of a file, also those added and not flushed.
 func (w *promptWriter) RemoveFile(tx *sqlx.Tx, fileKey int64) error {
 	w.queue = slices.DeleteFunc(w.queue, func(p Prompt) bool { return p.FileKey == fileKey })
-	had := len(w.removed)
-	if err := tx.Select(&w.removed, `SELECT id, text FROM prompts WHERE file = ?`, fileKey); err != nil {
+	var old []removedPrompt
+	if err := tx.Select(&old, `SELECT id, text FROM prompts WHERE file = ?`, fileKey); err != nil {
 		return fmt.Errorf("read prompts to remove: %w", err)
 	}
-	if len(w.removed) == had {
+	if len(old) == 0 {
 		return nil
 	}
+	w.removed = append(w.removed, old...)
 	if _, err := tx.Exec(`DELETE FROM prompts WHERE file = ?`, fileKey); err != nil {
 		return fmt.Errorf("remove prompts: %w", err)
 	}

@@ -12,21 +12,17 @@ const (
 
 // entry is a row of entries.
 type entry struct {
-	seq       int
-	id        string
-	hasID     bool
-	parent    string
-	hasParent bool
-	parentSeq int
-	run       int
-	kind      string
-	role      string
-	time      millis
-	line      int
-	offset    int64
-	size      int64
-	state     bool
-	gap       bool
+	id, parent     string
+	kind, role     string
+	time           millis
+	offset, size   int64
+	seq, parentSeq int32
+	run, line      int32
+	use            int32 // its row in reading.use, from 1; 0: none
+	hasID          bool
+	hasParent      bool
+	state          bool
+	gap            bool
 }
 
 // millis is a time in Unix ms that may be unknown.
@@ -105,27 +101,28 @@ type resume struct {
 
 // reading is what one pass over a file, or over what was appended to it, gave.
 // A tail's rows are only those that are new; what it changes of earlier rows
-// is in missing, rerole and in patches and usage whose seq is below first.
+// is in missing, rerole and reuse and in patches whose seq is below first.
 type reading struct {
 	facts
 	resume
 	tail  bool
 	first int // seq of the first new entry
 
-	rows    []entry
+	rows    chunks[entry]
+	use     chunks[usageRow]
 	labels  []labelRow
-	usage   map[int]usageRow
 	prompts []promptRow
 	patches map[int]patchRow
 	refs    map[blobSum]bool
 	missing map[int]int    // earlier entries whose parent has come: its seq
 	rerole  map[int]string // earlier entries whose role a patch changed
-	bytes   int64          // read
+	reuse   map[int]usageRow
+	bytes   int64 // read
 }
 
 // weight is about how many bytes of memory the reading holds.
 func (r *reading) weight() int64 {
-	n := int64(len(r.rows))*200 + int64(len(r.usage))*200 + 4096
+	n := int64(r.rows.len())*150 + int64(r.use.len())*150 + 4096
 	for i := range r.prompts {
 		n += int64(len(r.prompts[i].text)) + 100
 	}

@@ -21,9 +21,9 @@ const buildCache = 16 << 10
 // listing the sessions directory and of the database.
 func (x *Index) Rebuild(ctx context.Context) (Report, error) {
 	rep, start := Report{}, x.opt.Now()
-	w, err := walkSessions(ctx, x.fsys, x.home.Sessions())
+	w, err := x.walk(ctx)
 	if err != nil {
-		return rep, fmt.Errorf("list %s: %w", x.home.Sessions(), err)
+		return rep, fmt.Errorf("list %s: %w", x.root(), err)
 	}
 	err = x.retrying(ctx, func(db *migrations.DB) error {
 		rep = Report{}

@@ -31,9 +31,9 @@ var (
 // listing the sessions directory.
 func (x *Index) Refresh(ctx context.Context) (Report, error) {
 	rep, start := Report{}, x.opt.Now()
-	w, err := walkSessions(ctx, x.fsys, x.home.Sessions())
+	w, err := x.walk(ctx)
 	if err != nil {
-		return rep, fmt.Errorf("list %s: %w", x.home.Sessions(), err)
+		return rep, fmt.Errorf("list %s: %w", x.root(), err)
 	}
 	err = x.retrying(ctx, func(db *migrations.DB) error {
 		rep = Report{}
@@ -89,6 +89,11 @@ func (x *Index) refresh(ctx context.Context, db *migrations.DB, w *walk, rep *Re
 		}
 		if done || old && db.ReadOnly() {
 			err = x.update(ctx, db, w, rep)
+			if strange(err) && !db.ReadOnly() && ctx.Err() == nil {
+				// What its rows are like, only a build can tell.
+				*rep = Report{}
+				err = x.rebuildNow(ctx, db, w, rep)
+			}
 		} else {
 			err = x.firstBuild(ctx, db, w, old, rep)
 		}
@@ -101,6 +106,26 @@ func (x *Index) refresh(ctx context.Context, db *migrations.DB, w *walk, rep *Re
 	}
 	rep.Busy = true
 	return x.addFailures(ctx, db, w, rep)
+}
+
+// strange reports whether err is one that the rows themselves must have caused:
+// rows that somebody else deleted or added.
+func strange(err error) bool {
+	return err != nil && !errors.Is(err, errReplan) && !migrations.Busy(err) && !migrations.Damaged(err) &&
+		!migrations.Unusable(err) && !migrations.Full(err)
+}
+
+func (x *Index) rebuildNow(ctx context.Context, db *migrations.DB, w *walk, rep *Report) error {
+	err := x.build(ctx, db, w, true, rep)
+	if err == nil {
+		x.setPending(nil)
+	}
+	if migrations.Busy(err) {
+		rep.Busy = true
+		x.setPending(&pending{walk: w})
+		return nil
+	}
+	return err
 }
 
 // firstBuild builds a database that nobody has built, or not by our rules. It
@@ -248,7 +273,7 @@ func (u *updating) open(ctx context.Context, tx *sqlx.Tx, at int) error {
 		_, err := tx.ExecContext(ctx, `UPDATE scopes SET digest = x'', dev = ? WHERE id = ?`, int64(s.dev), s.id)
 		return err
 	}
-	res, err := tx.ExecContext(ctx, `INSERT INTO scopes (name, dev, digest) VALUES (?, ?, x'')`, s.name, int64(s.dev))
+	res, err := tx.ExecContext(ctx, `INSERT INTO scopes (name, dev, files, digest) VALUES (?, ?, 0, x'')`, s.name, int64(s.dev))
 	if err != nil {
 		return err
 	}
@@ -275,7 +300,9 @@ func (u *updating) close(ctx context.Context, tx *sqlx.Tx, w *writer) error {
 		if s.open {
 			continue
 		}
-		if _, err := tx.ExecContext(ctx, `UPDATE scopes SET digest = ? WHERE id = ?`, u.digests[i].bytes(), s.id); err != nil {
+		if _, err := tx.ExecContext(ctx, `
+			UPDATE scopes SET digest = ?, files = (SELECT count(*) FROM sessions WHERE scope = scopes.id) WHERE id = ?`,
+			u.digests[i].bytes(), s.id); err != nil {
 			return err
 		}
 	}

@@ -88,6 +88,8 @@ type Filter struct {
 	Offset   int
 	Damaged  Damaged
 	Children bool // children too
+
+	ref string // only what a reference may mean, or more; see Find
 }
 
 // EntryRow is one entry of a session and where it lies in the file.

@@ -216,8 +216,13 @@ func oddQueries(texts []string) *rapid.Generator[string] {
 // TestSearchEqualsTheRuleOverAllTexts also takes the floor of the newest
 // prompts up at random, so that every way to search is used.
 func TestSearchEqualsTheRuleOverAllTexts(t *testing.T) {
+	db := openPrompts(t)
 	rapid.Check(t, func(rt *rapid.T) {
-		db := openPrompts(t)
+		change(rt, db, false, func(tx *sqlx.Tx, w *promptWriter) {
+			if err := w.Clear(tx); err != nil {
+				rt.Fatal(err)
+			}
+		})
 		var world []Prompt
 		clock := int64(1_700_000_000_000)
 		for step := range rapid.IntRange(1, 4).Draw(rt, "steps") {

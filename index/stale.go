@@ -7,7 +7,6 @@ import (
 	"errors"
 
 	"github.com/gajae-code/gjc-index/migrations"
-	"github.com/gajae-code/gjc-index/storage"
 )
 
 // known is what the database says about one file.
@@ -52,15 +51,9 @@ type plannedScope struct {
 	name string
 	dev  uint64
 	gone bool
-	kept []keptFile // files that stay as they are
+	kept []diskFile // files that stay as they are
 	open bool       // a file of it is looked at again at each refresh
 	jobs int
-}
-
-type keptFile struct {
-	name    string
-	info    storage.Info
-	refused string
 }
 
 // plan is the difference between a walk and the database.
@@ -70,7 +63,6 @@ type plan struct {
 	jobs       []job
 	devices    map[int64]int64 // device numbers that a remount has changed
 	same       int
-	removed    int
 	history    *historyPlan // nil: as it was
 }
 
@@ -84,7 +76,12 @@ type scopeRow struct {
 	Name   string `db:"name"`
 	Dev    int64  `db:"dev"`
 	Digest []byte `db:"digest"`
+	Files  int    `db:"files"` // rows that belong to the digest
+	Rows   int    `db:"n"`     // rows there are
 }
+
+// errMeddled says that somebody else has changed rows; then all are made anew.
+var errMeddled = errors.New("rows of the index are missing")
 
 // makePlan compares a walk with the database. What another process writes
 // meanwhile is noticed when the plan is carried out: its generation is read
@@ -95,12 +92,16 @@ func makePlan(ctx context.Context, db *migrations.DB, w *walk) (*plan, error) {
 		return nil, err
 	}
 	var rows []scopeRow
-	if err := db.SelectContext(ctx, &rows, `SELECT id, name, dev, digest FROM scopes`); err != nil {
+	if err := db.SelectContext(ctx, &rows, `
+		SELECT id, name, dev, digest, files, (SELECT count(*) FROM sessions s WHERE s.scope = scopes.id) AS n FROM scopes`); err != nil {
 		return nil, err
 	}
 	stored := make(map[string]*scopeRow, len(rows))
 	for i := range rows {
 		stored[rows[i].Name] = &rows[i]
+		if len(rows[i].Digest) > 0 && rows[i].Files != rows[i].Rows {
+			return nil, errMeddled
+		}
 	}
 	p.devices = remounted(w, stored)
 	for i := range w.scopes {
@@ -186,7 +187,7 @@ func (p *plan) compare(ctx context.Context, db *migrations.DB, w *walk, s *diskS
 		same := shift == 0 && k != nil && p.device(k.Dev) == int64(f.info.Dev)
 		if same = judgeFile(&j, same); same {
 			p.same++
-			ps.kept = append(ps.kept, keptFile{f.name, f.info, f.refused})
+			ps.kept = append(ps.kept, f)
 			continue
 		}
 		ps.jobs++

@@ -32,6 +32,7 @@ func (s *promptSearch) scan(ctx context.Context) error {
 	var workers sync.WaitGroup
 	for range min(runtime.GOMAXPROCS(0), 4, len(marks)) {
 		workers.Go(func() {
+			var room []byte
 			for {
 				i := int(next.Add(1)) - 1
 				if i >= len(marks) || ctx.Err() != nil {
@@ -41,7 +42,7 @@ func (s *promptSearch) scan(ctx context.Context) error {
 				if i > 0 {
 					high = marks[i-1]
 				}
-				found, err := s.scanRange(ctx, marks[i], high)
+				found, err := s.scanRange(ctx, marks[i], high, &room)
 				results[i] <- result{found, err}
 			}
 		})
@@ -69,10 +70,10 @@ func (s *promptSearch) scan(ctx context.Context) error {
 
 // scanRange gives what matches among the rowids [low, high), the newest first.
 // Most ranges hold nothing that does, so the texts are first read joined: a
-// row costs more than the text in it.
-func (s *promptSearch) scanRange(ctx context.Context, low, high int64) ([]found, error) {
+// row costs more than the text in it. room is the worker's, to fold in.
+func (s *promptSearch) scanRange(ctx context.Context, low, high int64, room *[]byte) ([]found, error) {
 	args := append([]any{low, high}, s.args...)
-	some, err := s.anyIn(ctx, args)
+	some, err := s.anyIn(ctx, args, room)
 	if err != nil || !some {
 		return nil, err
 	}
@@ -105,7 +106,7 @@ func (s *promptSearch) scanRange(ctx context.Context, low, high int64) ([]found,
 const joint = "\x1e\x00\x1f"
 
 // anyIn reports whether a prompt of a range may match.
-func (s *promptSearch) anyIn(ctx context.Context, args []any) (bool, error) {
+func (s *promptSearch) anyIn(ctx context.Context, args []any, room *[]byte) (bool, error) {
 	rows, err := s.db.QueryContext(ctx, `
 		SELECT count(*), group_concat(p.text, char(30, 0, 31)) FROM prompts p
 		WHERE p.id >= ? AND p.id < ?`+s.where, args...)
@@ -120,7 +121,8 @@ func (s *promptSearch) anyIn(ctx context.Context, args []any) (bool, error) {
 		if err := rows.Scan(&n, &texts); err != nil {
 			return false, err
 		}
-		folded := foldBytes(make([]byte, 0, len(texts)+len(texts)/8), texts)
+		folded := foldBytes((*room)[:0], texts)
+		*room = folded
 		some = s.matchAny(folded) || bytes.Count(folded, []byte(joint)) != max(n, 1)-1
 	}
 	return some, rows.Err()

@@ -65,7 +65,8 @@ type dbEarlier struct {
 
 func (d dbEarlier) byID(id string) (seq int, kind, role string, ok bool, err error) {
 	stmt, err := d.db.Prepared(d.ctx, `
-		SELECT seq, type, coalesce(role, '') FROM entries WHERE session = ? AND id = ? ORDER BY seq DESC LIMIT 1`)
+		SELECT seq, type, coalesce(role, '') FROM entries INDEXED BY entries_id
+		WHERE session = ? AND id = ? ORDER BY seq DESC LIMIT 1`)
 	if err != nil {
 		return 0, "", "", false, err
 	}
@@ -97,6 +98,7 @@ func loadStored(ctx context.Context, db *migrations.DB, key int64) (s *stored, o
 		Last      sql.NullInt64  `db:"last_ms"`
 		Messages  int            `db:"messages"`
 		Entries   int            `db:"entries"`
+		Seconds   int            `db:"seconds"`
 		Recovered int            `db:"recovered"`
 		Title     sql.NullString `db:"title"`
 		Source    sql.NullString `db:"title_source"`
@@ -105,10 +107,11 @@ func loadStored(ctx context.Context, db *migrations.DB, key int64) (s *stored, o
 		LastRun   sql.NullInt64  `db:"last_run"`
 	}
 	err = db.GetContext(ctx, &row, `
-		SELECT at_offset, at_line, at_malformed, at_sum, s.id, version, cwd, s.parent, created_ms, last_ms, messages, entries,
-		       recovered, title, title_source, first_prompt, e.id AS last_id, e.run AS last_run
+		SELECT s.at_offset, s.at_line, s.at_malformed, s.at_sum, s.id, s.version, s.cwd, s.parent, s.created_ms, s.last_ms,
+		       s.messages, s.entries, s.seconds, s.recovered, s.title, s.title_source, s.first_prompt,
+		       e.id AS last_id, e.run AS last_run
 		FROM sessions s LEFT JOIN entries e ON e.session = s.key AND e.seq = s.entries - 1
-		WHERE key = ? AND state = 'ok' AND at_offset > 0`, key)
+		WHERE s.key = ? AND s.state = 'ok' AND s.at_offset > 0`, key)
 	if errors.Is(err, sql.ErrNoRows) {
 		return nil, false, nil
 	}
@@ -120,14 +123,14 @@ func loadStored(ctx context.Context, db *migrations.DB, key int64) (s *stored, o
 	}
 	s = &stored{
 		facts: facts{state: StateOK, id: row.ID.String, version: row.Version, cwd: row.Cwd.String, parent: row.Parent.String,
-			created: millis(fromNull(row.Created)), last: millis(fromNull(row.Last)), messages: row.Messages, entries: row.Entries,
+			created: millis(fromNull(row.Created)), last: millis(fromNull(row.Last)), messages: row.Messages, entries: row.Entries, seconds: row.Seconds,
 			recovered: row.Recovered, title: row.Title.String, hasTitle: row.Title.Valid, titleSource: row.Source.String,
 			firstPrompt: row.Prompt.String},
 		resume: resume{offset: row.Offset, line: row.Line, malformed: row.AtBad, sum: row.Sum},
 		key:    key, lastID: row.LastID.String, lastRun: int(row.LastRun.Int64), missing: map[string][]int{},
 	}
 	rows, err := db.QueryContext(ctx, `
-		SELECT seq, parent FROM entries WHERE session = ? AND parent_seq IS NULL ORDER BY seq`, key)
+		SELECT seq, parent FROM entries INDEXED BY entries_missing WHERE session = ? AND parent_seq IS NULL ORDER BY seq`, key)
 	if err != nil {
 		return nil, false, err
 	}

@@ -10,6 +10,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
+	"sync/atomic"
 
 	"github.com/gajae-code/gjc-index/storage"
 )
@@ -61,44 +63,78 @@ func walkSessions(ctx context.Context, fsys storage.FS, root string) (*walk, err
 	}
 	slices.SortFunc(top, func(a, b storage.DirEntry) int { return cmp.Compare(a.Name, b.Name) })
 	bare := diskScope{}
+	var dirs []storage.DirEntry
 	for _, e := range top {
-		if err := ctx.Err(); err != nil {
-			return nil, err
-		}
 		switch {
 		case strings.HasPrefix(e.Name, "."):
 		case strings.HasSuffix(e.Name, ".jsonl") && e.Info.Kind != storage.Dir:
 			bare.dev = e.Info.Dev
 			bare.files = append(bare.files, sessionFile("", e))
 		case e.Info.Kind == storage.Dir:
-			w.addScope(fsys, e)
+			dirs = append(dirs, e)
 		case e.Info.Kind == storage.Symlink:
 			w.failed[e.Name] = "is a symbolic link"
 		}
 	}
+	if err := w.addScopes(ctx, fsys, dirs); err != nil {
+		return nil, err
+	}
 	if len(bare.files) > 0 {
 		w.scopes = append(w.scopes, bare)
 	}
+	w.count()
+	return w, nil
+}
+
+// walkDir lists the session files right in an explicit directory, and those in
+// the sessions' own directories.
+func walkDir(fsys storage.FS, dir string) (*walk, error) {
+	w := &walk{root: dir, failed: map[string]string{}}
+	s := diskScope{}
+	if err := s.add(fsys, dir, "", 0); err != nil {
+		return nil, err
+	}
+	w.scopes = []diskScope{s}
+	w.count()
+	return w, nil
+}
+
+func (w *walk) count() {
 	for i := range w.scopes {
 		w.files += len(w.scopes[i].files)
 		for j := range w.scopes[i].files {
 			w.bytes += w.scopes[i].files[j].info.Size
 		}
 	}
-	return w, nil
 }
 
-// addScope lists one scope. A scope that vanished meanwhile holds nothing.
-func (w *walk) addScope(fsys storage.FS, e storage.DirEntry) {
-	s := diskScope{name: e.Name, dev: e.Info.Dev}
-	err := s.add(fsys, filepath.Join(w.root, e.Name), "", 0)
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
-	case err != nil:
-		w.failed[e.Name] = reasonOf(err)
-	default:
-		w.scopes = append(w.scopes, s)
+// walkers is how many scopes are listed at once.
+const walkers = 2
+
+// addScopes lists scopes. One that vanished meanwhile holds nothing.
+func (w *walk) addScopes(ctx context.Context, fsys storage.FS, dirs []storage.DirEntry) error {
+	scopes, errs := make([]diskScope, len(dirs)), make([]error, len(dirs))
+	var next atomic.Int64
+	var group sync.WaitGroup
+	for range min(walkers, len(dirs)) {
+		group.Go(func() {
+			for i := int(next.Add(1)) - 1; i < len(dirs) && ctx.Err() == nil; i = int(next.Add(1)) - 1 {
+				scopes[i] = diskScope{name: dirs[i].Name, dev: dirs[i].Info.Dev}
+				errs[i] = scopes[i].add(fsys, filepath.Join(w.root, dirs[i].Name), "", 0)
+			}
+		})
 	}
+	group.Wait()
+	for i, err := range errs {
+		switch {
+		case errors.Is(err, fs.ErrNotExist):
+		case err != nil:
+			w.failed[dirs[i].Name] = reasonOf(err)
+		default:
+			w.scopes = append(w.scopes, scopes[i])
+		}
+	}
+	return ctx.Err()
 }
 
 // add lists dir, whose path under the scope is prefix, and below it. Only the

@@ -78,53 +78,34 @@ func (w *writer) put(o *outcome, scope int64) error {
 }
 
 func (w *writer) session(o *outcome, scope int64) error {
-	r := o.reading
-	active := r.last.ms
-	if !r.last.known {
-		active = o.info.ModTime / 1e6
-	}
-	child := 0
-	if o.file.child() {
-		child = 1
-	}
-	_, err := w.row.ExecContext(w.ctx, o.key, scope, o.file.name, int64(o.info.Dev), int64(o.info.Inode), o.info.Size,
-		o.info.ModTime, o.info.ChangeTime, bytesOrNull(o.racy),
-		r.resume.offset, r.resume.line, r.resume.malformed, bytesOrNull(r.resume.sum), string(r.state), textOrNull(r.reason, r.reason != ""),
-		textOrNull(r.id, r.state == StateOK), r.version, textOrNull(r.cwd, r.cwd != ""), textOrNull(r.parent, r.parent != ""),
-		child, r.created.value(), r.last.value(),
-		active, r.messages, r.entries, r.seconds, r.facts.malformed, r.facts.recovered, textOrNull(r.title, r.hasTitle),
-		textOrNull(r.titleSource, r.titleSource != ""), textOrNull(r.firstPrompt, r.firstPrompt != ""))
+	info := &o.info
+	values := append([]any{o.key, scope, o.file.name, int64(info.Dev), int64(info.Inode), info.Size, info.ModTime, info.ChangeTime,
+		bytesOrNull(o.racy)}, o.sessionValues()...)
+	_, err := w.row.ExecContext(w.ctx, values...)
 	return err
 }
 
 // rows inserts what a reading found anew.
 func (w *writer) rows(o *outcome) error {
 	r, key := o.reading, o.key
-	for i := range r.rows {
-		e := &r.rows[i]
-		err := w.entries.add(w.ctx, w.tx, key, e.seq, textOrNull(e.id, e.hasID), textOrNull(e.parent, e.hasParent),
-			parentValue(e.parentSeq), e.run, e.kind, textOrNull(e.role, e.role != ""), e.time.value(), e.line, e.offset, e.size,
-			flag(e.state), flag(e.gap))
-		if err != nil {
+	for i := range r.rows.len() {
+		e := r.rows.at(i)
+		if err := w.entries.add(w.ctx, w.tx, e.values(key)...); err != nil {
 			return fmt.Errorf("insert entries: %w", err)
 		}
-		if u, ok := r.usage[e.seq]; ok {
-			if err := w.addUsage(key, &u); err != nil {
+		if e.use > 0 {
+			if err := w.addUsage(key, r.use.at(int(e.use)-1)); err != nil {
 				return err
 			}
 		}
-		if p, ok := r.patches[e.seq]; ok {
-			if err := w.patches.add(w.ctx, w.tx, key, p.seq, p.line, p.offset, p.size); err != nil {
+		if p, ok := r.patches[int(e.seq)]; ok {
+			if err := w.patches.add(w.ctx, w.tx, p.values(key)...); err != nil {
 				return fmt.Errorf("insert patches: %w", err)
 			}
 		}
 	}
 	for _, l := range r.labels {
-		current := 1
-		if l.overtaken {
-			current = 0
-		}
-		if err := w.labels.add(w.ctx, w.tx, key, l.seq, l.target, textOrNull(l.label, l.set), current); err != nil {
+		if err := w.labels.add(w.ctx, w.tx, l.values(key)...); err != nil {
 			return fmt.Errorf("insert labels: %w", err)
 		}
 	}
@@ -142,14 +123,7 @@ func (w *writer) rows(o *outcome) error {
 }
 
 func (w *writer) addUsage(key int64, u *usageRow) error {
-	var cost any
-	if u.use.HasCost {
-		cost = u.use.Cost
-	}
-	err := w.usage.add(w.ctx, w.tx, key, u.seq, u.time.value(), textOrNull(u.provider, u.provider != ""),
-		textOrNull(u.model, u.model != ""), u.use.Input, u.use.Output, u.use.CacheRead, u.use.CacheWrite, cost,
-		u.use.PremiumRequests, textOrNull(u.stop, u.stop != ""))
-	if err != nil {
+	if err := w.usage.add(w.ctx, w.tx, u.values(key)...); err != nil {
 		return fmt.Errorf("insert usage: %w", err)
 	}
 	return nil
@@ -167,32 +141,4 @@ func (w *writer) flush() error {
 		return err
 	}
 	return w.prompts.Flush(w.tx)
-}
-
-func bytesOrNull(b []byte) any {
-	if b == nil {
-		return nil
-	}
-	return b
-}
-
-func textOrNull(s string, there bool) any {
-	if !there {
-		return nil
-	}
-	return s
-}
-
-func parentValue(seq int) any {
-	if seq == missingParent {
-		return nil
-	}
-	return seq
-}
-
-func flag(b bool) any {
-	if b {
-		return 1
-	}
-	return nil
 }

@@ -110,3 +110,12 @@ func isStrings(o *Obj, key string) bool {
 	}
 	return true
 }
+
+// ValidEntry reports whether an entry, as a program is about to write it, has
+// the shape that the strict reader asks for. Types that the format does not
+// know are not valid: a new one would make other programs refuse the file.
+func ValidEntry(o *Obj) bool {
+	kind := o.Get("type").Str()
+	known, ok := strictRecord(kind, o)
+	return known && ok && kind != "session"
+}

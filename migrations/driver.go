@@ -21,7 +21,8 @@ type access uint8
 
 const (
 	readWrite access = iota
-	readOnly         // needs -shm, made or there
+	queryOnly        // never writes a row; the last one to close takes -wal and -shm away
+	readOnly         // writes nothing, and leaves -wal and -shm behind if it made them
 	immutable        // reads the file alone: no locks, no log
 )
 
@@ -41,6 +42,9 @@ func dsn(path string, a access, journal Journal, busy time.Duration) string {
 			"journal_mode("+string(journal)+")",
 			"synchronous(NORMAL)",
 			"journal_size_limit("+strconv.Itoa(logLimitBytes)+")")
+	case queryOnly:
+		query += "&mode=rw"
+		pragmas = append(pragmas, "query_only(1)")
 	case readOnly:
 		query += "&mode=ro"
 	case immutable:

@@ -51,7 +51,7 @@ type Options struct {
 // brings the schema of set Index up to date. Any number of processes may open a
 // fresh database at once. The caller closes the result.
 //
-// Errors: ErrNewer; storage.ErrUnsafe if path is no plain file; fs.ErrNotExist
+// Errors: ErrNewer (set Index); storage.ErrUnsafe if path is no plain file; fs.ErrNotExist
 // if ReadOnly and missing; else see Damaged, Busy and Unusable.
 func Open(ctx context.Context, fsys storage.FS, path string, set Set, opt Options) (*DB, error) {
 	if opt.BusyTimeout == 0 {
@@ -71,9 +71,14 @@ func Open(ctx context.Context, fsys storage.FS, path string, set Set, opt Option
 	return db, nil
 }
 
-// settle refuses newer schemas and runs what Open has to run.
+// settle brings the index's schema up to date, or, where nothing may be written,
+// refuses a newer one. History is another program's file too: what a newer
+// version of this one added to it matters only where it is used.
 func (db *DB) settle(ctx context.Context) error {
-	if db.set == Index && !db.opt.ReadOnly {
+	if db.set != Index {
+		return nil
+	}
+	if !db.opt.ReadOnly {
 		return db.Migrate(ctx)
 	}
 	at, err := db.Version(ctx)
@@ -109,11 +114,7 @@ func prepareFile(ctx context.Context, fsys storage.FS, path string, readOnly boo
 // has.
 func connect(ctx context.Context, fsys storage.FS, path string, opt Options) (*sqlx.DB, Journal, error) {
 	if opt.ReadOnly {
-		pool, err := dial(ctx, dsn(path, readOnly, "", opt.BusyTimeout), opt.BusyTimeout)
-		if err != nil && Unusable(err) && logIsEmpty(fsys, path) {
-			// No -shm can be made here; without a log the file alone is whole.
-			pool, err = dial(ctx, dsn(path, immutable, "", opt.BusyTimeout), opt.BusyTimeout)
-		}
+		pool, err := connectToRead(ctx, fsys, path, opt.BusyTimeout)
 		return pool, "", err
 	}
 	pool, err := dial(ctx, dsn(path, readWrite, WAL, opt.BusyTimeout), opt.BusyTimeout)
@@ -128,6 +129,22 @@ func connect(ctx context.Context, fsys storage.FS, path string, opt Options) (*s
 	}
 	pool, err = dialWithoutLog(ctx, path, opt)
 	return pool, opt.Fallback, err
+}
+
+// connectToRead opens a pool that leaves the directory as it finds it. With a log
+// there, SQLite can be told to write nothing. Without one it makes one even so,
+// and only a connection that may write takes it away again.
+func connectToRead(ctx context.Context, fsys storage.FS, path string, busy time.Duration) (*sqlx.DB, error) {
+	how := readOnly
+	if _, err := fsys.Lstat(path + "-wal"); errors.Is(err, fs.ErrNotExist) {
+		how = queryOnly
+	}
+	pool, err := dial(ctx, dsn(path, how, "", busy), busy)
+	if err != nil && Unusable(err) && logIsEmpty(fsys, path) {
+		// No -shm can be made here; without a log the file alone is whole.
+		pool, err = dial(ctx, dsn(path, immutable, "", busy), busy)
+	}
+	return pool, err
 }
 
 // dialWithoutLog opens the database with the fallback journal. A file that is

@@ -207,6 +207,63 @@ func TestReadOnlySeesTheLogAndChangesNothing(t *testing.T) {
 	}
 }
 
+func TestReadingLeavesTheDirectoryAsItWas(t *testing.T) {
+	tests := []struct {
+		name string
+		made func(t *testing.T, path string)
+	}{
+		{"closed by its writer", func(t *testing.T, path string) {
+			db, err := Open(t.Context(), storage.Disk(storage.Policy{}), path, Index, Options{})
+			must(t, err)
+			must(t, db.Write(t.Context(), func(tx *sqlx.Tx) error { return insert(tx, "a") }))
+			must(t, db.Close())
+		}},
+		{"open elsewhere", func(t *testing.T, path string) {
+			db := open(t, path, Index, Options{})
+			must(t, db.Write(t.Context(), func(tx *sqlx.Tx) error { return insert(tx, "a") }))
+		}},
+		{"empty", func(t *testing.T, path string) { must(t, os.WriteFile(path, nil, 0o600)) }},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			path := filepath.Join(t.TempDir(), "x.db")
+			tt.made(t, path)
+			want := shape(t, filepath.Dir(path))
+			for range 2 {
+				db, err := Open(t.Context(), storage.Disk(storage.Policy{}), path, History, Options{ReadOnly: true})
+				must(t, err)
+				var n int
+				must(t, db.Get(&n, `SELECT count(*) FROM sqlite_master`))
+				if _, err := db.Exec(`CREATE TABLE x (y)`); !Unusable(err) {
+					t.Errorf("CREATE TABLE = %v, want an error that is Unusable", err)
+				}
+				must(t, db.Close())
+			}
+			if diff := cmp.Diff(want, shape(t, filepath.Dir(path))); diff != "" {
+				t.Errorf("files (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+// shape gives size and time of each file of dir, times of -shm apart: readers
+// note there how far they have read.
+func shape(t *testing.T, dir string) map[string]string {
+	t.Helper()
+	entries, err := os.ReadDir(dir)
+	must(t, err)
+	all := map[string]string{}
+	for _, e := range entries {
+		info, err := e.Info()
+		must(t, err)
+		all[e.Name()] = fmt.Sprint(info.Mode(), info.Size(), info.ModTime())
+		if filepath.Ext(e.Name()) == ".db-shm" {
+			all[e.Name()] = ""
+		}
+	}
+	return all
+}
+
 func TestFallbackJournalTakesTheFileOutOfWAL(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "index.db")
 	db, err := Open(t.Context(), storage.Disk(storage.Policy{}), path, Index, Options{})

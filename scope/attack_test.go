@@ -96,6 +96,8 @@ func TestAttacks(t *testing.T) {
 				var e *Error
 				if !errors.As(err, &e) || e.Code != tt.code || !errors.Is(err, tt.is) || !strings.Contains(err.Error(), tt.says) {
 					t.Errorf("%s = %v, want code %s, errors.Is %v, text %q", how.name, err, tt.code, tt.is, tt.says)
+				} else if e.Mend() == "" {
+					t.Errorf("%s = %v says nothing of how to mend it", how.name, err)
 				}
 			}
 		})

@@ -90,12 +90,6 @@ type Listing struct {
 	Skipped int // legacy directories past the limit, not looked into
 }
 
-// The refusals of a scan.
-const (
-	UnsafeRoot Code = "unsafe_root"
-	ScanFailed Code = "scan_failed"
-)
-
 // maxLegacyDirs bounds how many legacy directories are searched besides those
 // that the workspace's own names lead to.
 const maxLegacyDirs = 256

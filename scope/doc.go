@@ -12,5 +12,15 @@
 // reached through a symbolic link below the sessions directory. Whatever can't
 // be verified is refused, never guessed. It is no guard against another process
 // of the same user that changes things between two operations, no encryption
-// and no authentication.
+// and no authentication. On Windows owners and access lists are judged as far
+// as storage.CheckOwnerOnly says there.
+//
+// Legacy directories, transcripts in them and the files of git have the modes
+// they happen to have, so the storage.FS handed in is one without the
+// owner-only policy: what must be owner-only is checked here, name by name.
+//
+// Lookup, Candidates, All and everything else that reads creates nothing.
+// Ensure makes a scope; Open, Migrate, Delete, Retire and Reconcile write in it
+// by the original program's protocol, so that both agree on what was migrated
+// and what was deleted.
 package scope

@@ -41,6 +41,9 @@ const (
 	SourceChanged       Code = "source_changed"
 	UnsafeArtifacts     Code = "unsafe_artifacts"
 	DurabilityFailed    Code = "durability_failed"
+
+	UnsafeRoot Code = "unsafe_root" // of a scan
+	ScanFailed Code = "scan_failed"
 )
 
 // Error is a refusal. Its text says in plain words what is wrong with Path;
@@ -79,7 +82,7 @@ func (e *Error) Is(target error) bool {
 		return target == ErrNetwork
 	case BindingInvalid, BindingConflict:
 		return target == ErrBinding
-	case RootUnavailable, UnsafeArtifacts:
+	case RootUnavailable, UnsafeRoot, UnsafeArtifacts:
 		return target == storage.ErrUnsafe
 	case DestinationConflict:
 		return target == ErrConflict

@@ -94,11 +94,7 @@ func (l *lease) acquire(ctx context.Context) error {
 // claim publishes the lock file. The attempt is noted under the kernel lock
 // first, so that a lease of ours can be told from one of the original's.
 func (l *lease) claim(ctx context.Context) error {
-	f := l.kernel.File()
-	if err := f.Truncate(0); err != nil {
-		return fmt.Errorf("note attempt: %w", err)
-	}
-	if _, err := f.WriteAt([]byte(l.attempt), 0); err != nil {
+	if err := l.note(); err != nil {
 		return fmt.Errorf("note attempt: %w", err)
 	}
 	l.created = l.by.Now()
@@ -108,6 +104,22 @@ func (l *lease) claim(ctx context.Context) error {
 		return fmt.Errorf("take lock: %w", err)
 	}
 	return err
+}
+
+// note writes the attempt into the file under the kernel lock, durably, since
+// the lease that follows is durable too.
+func (l *lease) note() error {
+	f := l.kernel.File()
+	if err := f.Truncate(0); err != nil {
+		return err
+	}
+	if _, err := f.WriteAt([]byte(l.attempt), 0); err != nil {
+		return err
+	}
+	if err := f.Sync(); err != nil {
+		return err
+	}
+	return l.fsys.SyncDir(filepath.Dir(f.Name()))
 }
 
 func (l *lease) write(released bool) func(io.Writer) error {

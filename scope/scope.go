@@ -55,6 +55,12 @@ func Lookup(fsys storage.FS, home Home, workspace string) (*Scope, error) {
 	return lookup(fsys, home, id, abs)
 }
 
+// ScopeDir is where the scope of a workspace is or would be, unchecked, for
+// telling people about it.
+func (h Home) ScopeDir(id Identity) string {
+	return filepath.Join(withoutLinks(h.Sessions()), id.DirName())
+}
+
 func lookup(fsys storage.FS, home Home, id Identity, workspace string) (*Scope, error) {
 	s := &Scope{Identity: id, Home: home, Workspace: workspace}
 	if err := readableRoot(fsys, home.Sessions()); err != nil {

@@ -1,8 +1,8 @@
 package session
 
 import (
+	"cmp"
 	"errors"
-	"fmt"
 	"io/fs"
 	"path/filepath"
 	"strings"
@@ -10,16 +10,14 @@ import (
 	"github.com/gajae-code/gjc-index/storage"
 )
 
-// promoteBackups gives each primary that is missing the newest of its backups,
-// `<primary>.jsonl.<x>.bak`, which a crash between two renames leaves. Others
-// stay. Source: behaviour part 15.
-func (s *Store) promoteBackups(dir string) error {
-	all, err := s.fsys.StatDir(dir)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil
-	}
+// promoteBackups gives each session file of dir that is missing the newest of
+// its backups, `<name>.jsonl.<x>.bak`, which a crash between two renames
+// leaves. Others stay. One that can't be renamed is left out.
+// Source: behaviour part 15.
+func (s *Store) promoteBackups(dir string) ([]LeftOut, error) {
+	all, err := throughLinks(dir, s.fsys.StatDir)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	present := map[string]bool{}
 	newest := map[string]storage.DirEntry{}
@@ -29,20 +27,23 @@ func (s *Store) promoteBackups(dir string) error {
 		if !ok || e.Info.Kind != storage.Regular {
 			continue
 		}
-		if best, ok := newest[primary]; !ok || e.Info.ModTime > best.Info.ModTime {
+		best, ok := newest[primary]
+		if !ok || cmp.Or(cmp.Compare(e.Info.ModTime, best.Info.ModTime), cmp.Compare(e.Name, best.Name)) > 0 {
 			newest[primary] = e
 		}
 	}
+	var left []LeftOut
 	for primary, e := range newest {
 		if present[primary] {
 			continue
 		}
-		err := s.fsys.RenameNoReplace(filepath.Join(dir, e.Name), filepath.Join(dir, primary))
+		backup := filepath.Join(dir, e.Name)
+		err := s.fsys.RenameNoReplace(backup, filepath.Join(dir, primary))
 		if err != nil && !errors.Is(err, fs.ErrExist) && !errors.Is(err, fs.ErrNotExist) {
-			return fmt.Errorf("promote backup %s: %w", e.Name, err)
+			left = append(left, LeftOut{Path: backup, Reason: "is a backup that can't take the place of its session: " + reasonOf(err)})
 		}
 	}
-	return nil
+	return left, nil
 }
 
 // backupOf is the session file that a backup's name names.

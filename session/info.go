@@ -25,13 +25,12 @@ type Info struct {
 	firstBlock     string // the first text of the first prompt
 }
 
-// LeftOut is a file that a listing passed over, and why, in words for people.
-type LeftOut struct{ Path, Reason string }
-
 // Listing is a list of sessions and what was left out of it.
 type Listing struct {
 	Sessions []Info
 	LeftOut  []LeftOut
+	Foreign  int // transcripts of other workspaces, passed over
+	Hidden   int // deleted sessions, and sources of migrated ones
 }
 
 // NoMessages stands for the first message of a session without one.

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"math"
 	"strings"
 	"time"
 
@@ -54,18 +55,21 @@ func parsePrefix(ctx context.Context, data []byte, cut bool) (prefix, error) {
 		whole = wholeRecords(data)
 	}
 	t, err := jsonl.ParseTranscript(ctx, bytes.NewReader(whole), jsonl.LoadOptions{})
-	var p prefix
+	raw := wellFormed(data)
+	var version *jsonl.VersionError
 	switch {
-	case t != nil && t.State == jsonl.StateOK:
-		p = headerPrefix(t)
-	case t != nil && t.Header != nil, err != nil && !errors.Is(err, jsonl.ErrNotTranscript):
+	case err == nil:
+		p := headerPrefix(t)
+		p.info.messages(t.Records, raw)
+		return p, nil
+	case errors.As(err, &version) || !errors.Is(err, jsonl.ErrNotTranscript):
 		return prefix{}, err
-	default:
-		if p, err = salvagePrefix(data); err != nil {
-			return prefix{}, err
-		}
 	}
-	p.info.messages(t, string(bytes.ToValidUTF8(data, []byte("\ufffd"))))
+	p, err := salvagePrefix(data)
+	if err != nil {
+		return prefix{}, err
+	}
+	p.info.messages(jsonl.ParseText(string(whole)), raw)
 	return p, nil
 }
 
@@ -81,26 +85,27 @@ func wholeRecords(data []byte) []byte {
 func headerPrefix(t *jsonl.Transcript) prefix {
 	h := t.Header
 	p := prefix{info: Info{ID: h.ID(), Cwd: h.Cwd(), ParentSession: h.ParentSession()}}
-	p.info.created(h.Timestamp())
+	p.info.created(h.Value().Get("timestamp"))
 	p.info.Title, p.info.HasTitle = t.Title()
 	p.patchable = t.Stored == 4 || t.Stored == 5
 	return p
 }
 
-func (in *Info) created(timestamp string) {
-	if ms, ok := jsonl.ParseDate(timestamp); ok {
+// created takes the header's timestamp, which the original hands to Date.
+func (in *Info) created(timestamp jsonl.Value) {
+	if ms := jsonl.DateOf(timestamp); !math.IsNaN(ms) {
 		in.Created, in.HasCreated = time.UnixMilli(int64(ms)).UTC(), true
 	}
 }
 
 // messages fills in what the records of the prefix say, and salvages from the
 // raw text what they don't.
-func (in *Info) messages(t *jsonl.Transcript, raw string) {
+func (in *Info) messages(records []*jsonl.Entry, raw string) {
 	var all []string
 	var first, short string
 	var hasShort bool
 	count := 0
-	for _, e := range recordsOf(t) {
+	for _, e := range records {
 		switch e.Type() {
 		case "compaction":
 			if v := e.Value().Get("shortSummary"); v.Is(jsonl.String) {
@@ -124,13 +129,6 @@ func (in *Info) messages(t *jsonl.Transcript, raw string) {
 	}
 	in.MessageCount = max(count, countMessageMarks(raw))
 	in.texts(first, all, raw)
-}
-
-func recordsOf(t *jsonl.Transcript) []*jsonl.Entry {
-	if t == nil {
-		return nil
-	}
-	return t.Records
 }
 
 func (in *Info) texts(first string, all []string, raw string) {

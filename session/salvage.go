@@ -3,6 +3,7 @@ package session
 import (
 	"bytes"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/gajae-code/gjc-index/jsonl"
 )
@@ -12,7 +13,7 @@ import (
 // unknown. Source: behaviour part 15.
 func salvagePrefix(data []byte) (prefix, error) {
 	line, _, _ := bytes.Cut(bytes.TrimPrefix(data, []byte("\ufeff")), []byte{'\n'})
-	raw := string(bytes.ToValidUTF8(line, []byte("\ufffd")))
+	raw := wellFormed(line)
 	if kind, ok := valueOf(raw, "type"); !ok || kind != "session" {
 		return prefix{}, errNoHeader
 	}
@@ -24,8 +25,9 @@ func salvagePrefix(data []byte) (prefix, error) {
 	p.info.Cwd, _ = valueOf(raw, "cwd")
 	p.info.Title, p.info.HasTitle = valueOf(raw, "title")
 	p.info.ParentSession, _ = valueOf(raw, "parentSession")
-	timestamp, _ := valueOf(raw, "timestamp")
-	p.info.created(timestamp)
+	if timestamp, ok := valueOf(raw, "timestamp"); ok {
+		p.info.created(jsonl.StringValue(timestamp))
+	}
 	return p, nil
 }
 
@@ -73,22 +75,85 @@ func unescape(raw string) string {
 		return v.Str()
 	}
 	var b strings.Builder
-	for i := 0; i < len(raw); i++ {
-		n := 1
-		if raw[i] == '\\' {
-			n = min(2, len(raw)-i)
-			if n == 2 && raw[i+1] == 'u' {
-				n = min(6, len(raw)-i)
+	for len(raw) > 0 {
+		n := strings.IndexByte(raw, '\\')
+		if n != 0 {
+			if n < 0 {
+				n = len(raw)
 			}
-			if v, err := jsonl.ParseString(`"` + raw[i:i+n] + `"`); err == nil {
-				b.WriteString(v.Str())
-			}
-		} else {
-			b.WriteByte(raw[i])
+			b.WriteString(raw[:n])
+			raw = raw[n:]
+			continue
 		}
-		i += n - 1
+		text, n := oneEscape(raw)
+		b.WriteString(text)
+		raw = raw[n:]
 	}
 	return b.String()
+}
+
+// oneEscape decodes the escape that raw begins with, or the two of a surrogate
+// pair, and says how long it is. One that is cut or wrong is no text.
+func oneEscape(raw string) (text string, n int) {
+	for _, n := range []int{len(`\ud83d\ude00`), len(`\u0000`), len(`\n`)} {
+		if len(raw) < n || n > len(`\n`) && raw[1] != 'u' || n > len(`\u0000`) && raw[len(`\u0000`):len(`\u0000`)+2] != `\u` {
+			continue
+		}
+		if v, err := jsonl.ParseString(`"` + raw[:n] + `"`); err == nil {
+			return v.Str(), n
+		}
+	}
+	if len(raw) > 1 && raw[1] == 'u' {
+		return "", min(len(raw), len(`\u0000`))
+	}
+	return "", min(len(raw), len(`\n`))
+}
+
+// wellFormed is data as text, each longest part of a broken sequence replaced
+// by one U+FFFD, as the WHATWG decoder does.
+func wellFormed(data []byte) string {
+	if utf8.Valid(data) {
+		return string(data)
+	}
+	var b strings.Builder
+	for len(data) > 0 {
+		r, n := utf8.DecodeRune(data)
+		if r == utf8.RuneError && n == 1 {
+			n = brokenLen(data)
+		}
+		b.WriteRune(r)
+		data = data[n:]
+	}
+	return b.String()
+}
+
+// brokenLen is how many bytes of a sequence that is broken belong to it.
+func brokenLen(data []byte) int {
+	lo, hi, more := byte(0x80), byte(0xbf), 0
+	switch b := data[0]; {
+	case b >= 0xc2 && b <= 0xdf:
+		more = 1
+	case b >= 0xe0 && b <= 0xef:
+		more = 2
+	case b >= 0xf0 && b <= 0xf4:
+		more = 3
+	}
+	switch data[0] {
+	case 0xe0:
+		lo = 0xa0
+	case 0xed:
+		hi = 0x9f
+	case 0xf0:
+		lo = 0x90
+	case 0xf4:
+		hi = 0x8f
+	}
+	n := 1
+	for n <= more && n < len(data) && data[n] >= lo && data[n] <= hi {
+		lo, hi = 0x80, 0xbf
+		n++
+	}
+	return n
 }
 
 // salvageFirstUser is the first user's text by string search: after the first

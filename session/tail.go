@@ -33,6 +33,9 @@ func readTailPatches(fsys storage.FS, path string) (tailPatches, error) {
 }
 
 func (t *tailPatches) take(line []byte) {
+	if !bytes.Contains(line, []byte("header_patch")) && !bytes.Contains(line, []byte(`\u`)) {
+		return // not worth parsing: no other text can mean it
+	}
 	p, ok := jsonl.ParseHeaderPatch(line)
 	if !ok {
 		return

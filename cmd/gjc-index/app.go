@@ -5,6 +5,7 @@ import (
 	"context"
 	"io"
 	"os"
+	"sync"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -29,14 +30,20 @@ type app struct {
 	json, quiet, noRefresh bool
 	maxLine                int64
 
-	leftOut int // files or lines left out: exit status 3
+	projectsMu sync.Mutex
+	projects   map[string]string // by directory
+
+	huge int64 // bytes from which a session is read line by line
+
+	failed  []index.Failure // what the refresh could not read
+	leftOut int             // files or lines left out: exit status 3
 }
 
 func newApp(stdin io.Reader, stdout, stderr io.Writer) *app {
 	return &app{
 		stdin: stdin, out: bufio.NewWriterSize(stdout, 64<<10), stderr: stderr,
 		fsys: storage.Disk(storage.Policy{}), now: time.Now, env: os.Getenv,
-		screen: screenOf(stdout, os.Getenv),
+		screen: screenOf(stdout, os.Getenv), projects: map[string]string{}, huge: hugeFile,
 	}
 }
 
@@ -53,27 +60,37 @@ them, kept fresh by each command, and can be thrown away at any time.`,
   gjc-index search retry timeout
   gjc-index show 0195c2`,
 		SilenceErrors: true, SilenceUsage: true,
-		Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+		Version:                    version,
+		Args:                       rootArgs,
+		RunE:                       func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+		PersistentPreRunE:          a.checkFlags,
+		SuggestionsMinimumDistance: 2,
 	}
+	root.SetVersionTemplate("gjc-index {{.Version}}\n")
 	f := root.PersistentFlags()
-	f.StringVar(&a.home, "home", "", "the agent's directory (default: found as the README says)")
-	f.StringVar(&a.sessionDir, "session-dir", "", "a directory of session files instead of a home; answered from the files")
+	f.StringVar(&a.home, "home", "", "the agent's directory `DIR` (default: found as the README says)")
+	f.StringVar(&a.sessionDir, "session-dir", "", "the session files in `DIR` instead of a home; answered from the files")
 	f.BoolVar(&a.json, "json", false, "print one JSON object a line")
 	f.BoolVarP(&a.quiet, "quiet", "q", false, "no notes and no progress on stderr")
 	f.BoolVar(&a.noRefresh, "no-refresh", false, "answer from the index as it is")
-	f.Int64Var(&a.maxLine, "max-line", 0, "longest line in bytes that is read (default 256 MiB)")
-	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usageError(err) })
+	f.Int64Var(&a.maxLine, "max-line", 0, "the longest line that is read, in `BYTES` (default 256 MiB)")
+	root.SetFlagErrorFunc(wrongFlag)
+	root.SetHelpCommand(helpCommand(root))
 	root.AddCommand(a.listCommand(), a.searchCommand(), a.showCommand(), a.treeCommand(), a.contextCommand(),
-		a.reindexCommand(), a.statusCommand(), a.verifyCommand(), a.versionCommand())
-	root.InitDefaultHelpCmd()
+		a.historyCommand(), a.reindexCommand(), a.statusCommand(), a.verifyCommand(), a.versionCommand())
+	root.AddCommand(a.sessionCommands()...)
 	root.InitDefaultCompletionCmd()
+	if c, _, err := root.Find([]string{"completion"}); err == nil {
+		c.Args, c.RunE = rootArgs, func(c *cobra.Command, _ []string) error { return c.Help() }
+		c.Example = "  source <(gjc-index completion bash)"
+	}
 	return root
 }
 
 func (a *app) versionCommand() *cobra.Command {
 	return &cobra.Command{
 		Use: "version", Short: "Print the version", Args: noArgs,
+		Example: "  gjc-index version",
 		RunE: func(*cobra.Command, []string) error {
 			if a.json {
 				return a.printJSON(struct {
@@ -98,10 +115,8 @@ func (a *app) homeDir() (scope.Home, error) {
 // openIndex opens the index of the home, or one made in memory from the
 // directory that --session-dir names, and brings it up to date.
 func (a *app) openIndex(ctx context.Context) (*index.Index, error) {
-	opt := index.Options{Now: a.now, MaxLine: a.maxLine}
 	bar := a.progressBar()
-	opt.Progress = bar.show
-	x, err := a.open(ctx, opt)
+	x, err := a.open(ctx, a.options(bar))
 	if err != nil {
 		return nil, err
 	}
@@ -112,8 +127,9 @@ func (a *app) openIndex(ctx context.Context) (*index.Index, error) {
 			_ = x.Close()
 			return nil, err
 		}
+		a.failed = rep.Failed
 		if rep.Busy {
-			a.note("another process is writing the index; changes since then are not shown")
+			a.note("another process is writing the index: what changed since its last refresh may not be shown")
 		}
 	}
 	for _, note := range x.Notes() {
@@ -122,13 +138,17 @@ func (a *app) openIndex(ctx context.Context) (*index.Index, error) {
 	return x, nil
 }
 
+func (a *app) options(bar *buildBar) index.Options {
+	return index.Options{Now: a.now, MaxLine: a.maxLine, Project: a.projectOf, Progress: bar.show}
+}
+
 func (a *app) open(ctx context.Context, opt index.Options) (*index.Index, error) {
 	if a.sessionDir != "" {
 		dir, err := a.absolute(a.sessionDir)
 		if err != nil {
 			return nil, err
 		}
-		return index.OpenDir(ctx, a.fsys, dir, opt)
+		return index.OpenDir(ctx, readOnly{a.fsys}, dir, opt)
 	}
 	home, err := a.homeDir()
 	if err != nil {
@@ -151,7 +171,15 @@ func (a *app) withIndex(ctx context.Context, fn func(x *index.Index) error) (err
 	return fn(x)
 }
 
-// projectOf is the project that a directory belongs to.
-func (a *app) projectOf(dir string) (string, error) {
-	return a.absolute(dir)
+// projectOf is the project that a directory belongs to. Most sessions share
+// few directories, and each costs some looks at the disk.
+func (a *app) projectOf(cwd string) string {
+	a.projectsMu.Lock()
+	defer a.projectsMu.Unlock()
+	project, ok := a.projects[cwd]
+	if !ok {
+		project = scope.ProjectOf(a.fsys, cwd)
+		a.projects[cwd] = project
+	}
+	return project
 }

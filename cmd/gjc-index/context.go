@@ -1,7 +1,8 @@
 package main
 
 import (
-	"fmt"
+	"context"
+	"errors"
 	"io/fs"
 
 	"github.com/spf13/cobra"
@@ -19,27 +20,59 @@ func (a *app) contextCommand() *cobra.Command {
 		Long: `Print the model context at the end of a session, or at --leaf: messages, models,
 thinking level, mode, selected tools. Only the lines that decide it are read.`,
 		Example: "  gjc-index context 0195c2 | jq '.messages | length'",
-		Args:    oneArg("a session id"),
+		Args:    oneArg("a session id"), ValidArgsFunction: a.completeID,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return a.withIndex(cmd.Context(), func(x *index.Index) error {
-				row, err := a.row(cmd.Context(), x, args[0])
-				if err != nil {
-					return err
-				}
-				v, err := x.ContextOf(cmd.Context(), row.Path, leaf, strict)
-				if leaf != "" && isMissing(err) {
-					return fmt.Errorf("session %s has no entry %q%w", row.ID, leaf, silent{fs.ErrNotExist})
-				}
-				if err != nil {
-					return err
-				}
-				a.warnRow(row)
-				a.printf("%s\n", jsonl.AppendJSON(nil, v))
-				return nil
-			})
+			return a.withIndex(cmd.Context(), func(x *index.Index) error { return a.context(cmd, x, args[0], leaf, strict) })
 		},
 	}
-	cmd.Flags().StringVar(&leaf, "leaf", "", "the entry where the context ends (default: the last)")
+	cmd.Flags().StringVar(&leaf, "leaf", "", "the entry `ID` where the context ends (default: the last)")
 	cmd.Flags().BoolVar(&strict, "strict", false, "leave gaps where lines were lost, as the original does")
 	return cmd
+}
+
+func (a *app) context(cmd *cobra.Command, x *index.Index, ref, leaf string, strict bool) error {
+	row, err := a.row(cmd.Context(), x, ref)
+	if err != nil {
+		return err
+	}
+	c, err := x.ContextOf(cmd.Context(), row.Path, leaf, strict)
+	switch {
+	case err == nil:
+	case leaf != "" && errors.Is(err, fs.ErrNotExist) && a.isThere(row.Path):
+		return noEntry(row, leaf)
+	default:
+		return loadError(row.Path, err)
+	}
+	if err := a.printRaw(jsonl.AppendJSON(nil, c)); err != nil {
+		return err
+	}
+	if row.Size >= a.huge && row.Damage == "" && !row.Estimated {
+		return a.warnOrphans(cmd.Context(), x, row)
+	}
+	f, err := a.load(cmd.Context(), row, !strict)
+	if err != nil {
+		return err
+	}
+	f.ref = ref
+	a.warn(f)
+	return nil
+}
+
+// warnOrphans says what a.warn says of a session whose lines are all whole,
+// as far as the index knows it.
+func (a *app) warnOrphans(ctx context.Context, x *index.Index, row index.Row) error {
+	for e, err := range x.Entries(ctx, row.Path) {
+		if err != nil {
+			return ctx.Err() // the context was told; who asks for the tree hears the rest
+		}
+		if e.Parent != "" && e.ParentSeq < 0 {
+			a.orphan(e.Line)
+		}
+	}
+	return nil
+}
+
+func (a *app) isThere(path string) bool {
+	_, err := a.fsys.Lstat(path)
+	return err == nil
 }

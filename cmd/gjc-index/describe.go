@@ -4,6 +4,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/gajae-code/gjc-index/jsonl"
 )
@@ -93,6 +94,9 @@ func contentText(content jsonl.Value) string {
 }
 
 func itoa(n int) string { return strconv.Itoa(n) }
+
+// millis is a time in Unix ms.
+func millis(ms float64) time.Time { return time.UnixMilli(int64(ms)).UTC() }
 
 // baseName is the last part of a path; the path itself where there is none.
 func baseName(path string) string {

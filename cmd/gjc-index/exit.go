@@ -2,14 +2,12 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
-	"strings"
+	"syscall"
 
-	"github.com/spf13/cobra"
-
+	"github.com/gajae-code/gjc-index/history"
 	"github.com/gajae-code/gjc-index/index"
 	"github.com/gajae-code/gjc-index/jsonl"
 	"github.com/gajae-code/gjc-index/scope"
@@ -47,21 +45,25 @@ func usagef(format string, args ...any) error { return usageError(fmt.Errorf(for
 // exitOf says which exit status an error has: one table for all commands.
 func exitOf(ctx context.Context, err error) int {
 	var ambiguous *index.AmbiguousError
+	var failed *jsonl.AppendError
+	errors.As(err, &failed)
 	switch {
 	case err == nil:
 		return exitDone
+	case failed != nil && failed.Outcome == jsonl.Uncertain:
+		return exitUncertain
 	case ctx.Err() != nil, errors.Is(err, context.Canceled):
 		return exitInterrupted
+	case failed != nil:
+		return exitRolledBack
 	case errors.Is(err, errUsage), errors.Is(err, session.ErrBadID):
 		return exitUsage
 	case errors.As(err, &ambiguous), errors.Is(err, fs.ErrNotExist):
 		return exitMissing
-	case errors.Is(err, session.ErrBusy), errors.Is(err, storage.ErrLocked), errors.Is(err, session.ErrProtected):
+	case errors.Is(err, session.ErrBusy), errors.Is(err, storage.ErrLocked), errors.Is(err, session.ErrProtected), errors.Is(err, history.ErrBusy):
 		return exitBusy
 	case errors.Is(err, storage.ErrUnsafe), errors.Is(err, scope.ErrBinding), errors.Is(err, scope.ErrNetwork):
 		return exitUnsafe
-	case strings.HasPrefix(err.Error(), "unknown command"):
-		return exitUsage
 	case errors.Is(err, jsonl.ErrTooLarge):
 		return exitPart
 	}
@@ -71,29 +73,49 @@ func exitOf(ctx context.Context, err error) int {
 // finish says what went wrong, if anything did, and gives the exit status.
 func (a *app) finish(ctx context.Context, err error, wantsJSON bool) int {
 	status := exitOf(ctx, err)
-	if status == exitDone && a.leftOut > 0 {
+	switch {
+	case err == nil && a.leftOut > 0:
 		return exitPart
+	case err == nil, errors.Is(err, syscall.EPIPE): // the reader has seen enough
+		return exitDone
 	}
-	if err == nil {
-		return status
-	}
-	text := strings.TrimSpace(err.Error())
+	text := plain(err.Error())
 	if status == exitInterrupted {
 		text = "interrupted"
 	}
+	var several *index.AmbiguousError
+	errors.As(err, &several)
 	if wantsJSON || a.json {
-		line, _ := json.Marshal(struct {
-			Error string `json:"error"`
-			Exit  int    `json:"exit"`
-		}{text, status})
-		fmt.Fprintf(a.stderr, "%s\n", line)
+		a.printError(text, status, several)
 		return status
 	}
-	fmt.Fprintf(a.stderr, "gjc-index: %s\n", plain(text))
-	if status == exitUsage {
-		fmt.Fprintln(a.stderr, "See gjc-index help.")
+	fmt.Fprintf(a.stderr, "gjc-index: %s\n", text)
+	if several != nil {
+		a.listCandidates(several)
 	}
 	return status
+}
+
+// errorJSON is an error as the command prints it; fields are only ever added.
+type errorJSON struct {
+	Error      string          `json:"error"`
+	Exit       int             `json:"exit"`
+	Candidates []candidateJSON `json:"candidates,omitempty"` // of an ambiguous id
+}
+
+type candidateJSON struct {
+	ID   string `json:"id"`
+	Path string `json:"path"`
+}
+
+func (a *app) printError(text string, status int, several *index.AmbiguousError) {
+	out := errorJSON{Error: text, Exit: status}
+	if several != nil {
+		for _, r := range several.Candidates {
+			out.Candidates = append(out.Candidates, candidateJSON{r.ID, r.Path})
+		}
+	}
+	a.sayJSON(out)
 }
 
 // asksForJSON looks for --json where flags could not be parsed.
@@ -107,21 +129,4 @@ func asksForJSON(args []string) bool {
 		}
 	}
 	return false
-}
-
-// noArgs and exactArgs are cobra's, as usage errors.
-func noArgs(cmd *cobra.Command, args []string) error {
-	if len(args) > 0 {
-		return usagef("%s takes no arguments", cmd.Name())
-	}
-	return nil
-}
-
-func oneArg(what string) cobra.PositionalArgs {
-	return func(cmd *cobra.Command, args []string) error {
-		if len(args) != 1 {
-			return usagef("%s takes one argument: %s", cmd.Name(), what)
-		}
-		return nil
-	}
 }

@@ -1,20 +1,71 @@
 package main
 
 import (
+	"math"
 	"slices"
 	"time"
 
-	"github.com/dustin/go-humanize"
-	"github.com/rivo/uniseg"
 	"github.com/spf13/cobra"
 
 	"github.com/gajae-code/gjc-index/index"
+	"github.com/gajae-code/gjc-index/storage"
 )
 
+// scopeFlags say where and when: list and search have them alike.
+type scopeFlags struct {
+	cwd, project, since, until string
+}
+
+func (f *scopeFlags) add(cmd *cobra.Command) {
+	fl := cmd.Flags()
+	fl.StringVar(&f.cwd, "cwd", "", "only from the working directory `DIR`")
+	fl.StringVar(&f.project, "project", "", "only from the project of `DIR`, all its worktrees counted")
+	fl.StringVar(&f.since, "since", "", "from `T` on: a day, a time, or an age such as 7d or 12h")
+	fl.StringVar(&f.until, "until", "", "before `T`")
+}
+
+// place is scopeFlags read: what to look for, and between which times.
+type place struct {
+	cwd, project string
+	since, until time.Time
+}
+
+func (a *app) place(f scopeFlags) (place, error) {
+	var p place
+	var err error
+	if p.since, err = parseWhen(f.since, a.now()); err != nil {
+		return p, err
+	}
+	if p.until, err = parseWhen(f.until, a.now()); err != nil {
+		return p, err
+	}
+	if f.cwd != "" {
+		if p.cwd, err = a.absolute(f.cwd); err != nil {
+			return p, err
+		}
+	}
+	if f.project != "" {
+		if p.project, err = a.absolute(f.project); err != nil {
+			return p, err
+		}
+		p.project = a.projectOf(realPath(p.project))
+	}
+	return p, nil
+}
+
+// realPath is path without symbolic links; path itself if nothing is there.
+func realPath(path string) string {
+	if real, err := storage.RealPath(path); err == nil {
+		return real
+	}
+	return path
+}
+
 type listFlags struct {
-	cwd, project, sort, since, until string
-	limit, offset                    int
-	reverse, damaged, children       bool
+	scopeFlags
+	sort                       string
+	limit, offset              int
+	reverse, damaged, children bool
 }
 
 func (a *app) listCommand() *cobra.Command {
@@ -22,6 +73,13 @@ func (a *app) listCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "list",
 		Short: "List all sessions of all projects, newest first",
+		Long: `List all sessions of all projects, the last active first: project, title or
+first prompt, when, messages, size, id. The id is as short as it may be: show,
+tree and context take it. "!" marks a file with lines that can't be read,
+"(gone)" a directory that is no longer there.
+
+Files that can't be read as sessions are counted on stderr (exit status 3) and
+listed with --damaged.`,
 		Example: `  gjc-index list --limit 20
   gjc-index list --project . --since 7d
   gjc-index list --sort size --json | jq -r .path
@@ -29,119 +87,182 @@ func (a *app) listCommand() *cobra.Command {
 		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return a.list(cmd, f) },
 	}
+	f.add(cmd)
 	fl := cmd.Flags()
-	fl.StringVar(&f.cwd, "cwd", "", "only sessions of this working directory")
-	fl.StringVar(&f.project, "project", "", "only sessions of this project, all its worktrees counted")
-	fl.IntVar(&f.limit, "limit", 0, "at most so many (default all)")
-	fl.IntVar(&f.offset, "offset", 0, "leave out so many first")
-	fl.StringVar(&f.sort, "sort", "active", "active, created, modified, title, messages or size")
+	fl.IntVar(&f.limit, "limit", 0, "at most `N` (default all)")
+	fl.IntVar(&f.offset, "offset", 0, "leave out the first `N`")
+	fl.StringVar(&f.sort, "sort", "active", "by `WHAT`: active, created, modified, title, messages or size")
 	fl.BoolVar(&f.reverse, "reverse", false, "the other way round")
-	fl.StringVar(&f.since, "since", "", "active since: a day, a time, or an age such as 7d or 12h")
-	fl.StringVar(&f.until, "until", "", "active before: a day, a time, or an age")
 	fl.BoolVar(&f.damaged, "damaged", false, "the files that are damaged or refused, and why")
 	fl.BoolVar(&f.children, "children", false, "also the transcripts of subagents")
+	complete(cmd, "sort", "active", "created", "modified", "title", "messages", "size")
 	return cmd
 }
 
 var sorts = []index.Sort{index.SortActive, index.SortCreated, index.SortModified, index.SortTitle, index.SortMessages, index.SortSize}
 
-func (a *app) filter(f listFlags) (index.Filter, error) {
+func (a *app) filter(cmd *cobra.Command, f listFlags) (index.Filter, error) {
 	out := index.Filter{Sort: index.Sort(f.sort), Reverse: f.reverse, Limit: f.limit, Offset: f.offset, Children: f.children}
 	if !slices.Contains(sorts, out.Sort) {
 		return out, usagef("can't sort by %q: active, created, modified, title, messages or size", f.sort)
 	}
-	if f.limit < 0 || f.offset < 0 {
-		return out, usagef("--limit and --offset can't be negative")
+	if err := checkLimits(cmd, f.limit, f.offset); err != nil {
+		return out, err
 	}
 	if f.damaged {
-		out.Damaged = index.DamagedOnly
+		out.Damaged, out.Children = index.DamagedOnly, true
 	}
-	var err error
-	if out.Since, err = parseWhen(f.since, a.now()); err != nil {
-		return out, err
-	}
-	if out.Until, err = parseWhen(f.until, a.now()); err != nil {
-		return out, err
-	}
-	if f.cwd != "" {
-		if out.Cwd, err = a.absolute(f.cwd); err != nil {
-			return out, err
-		}
-	}
-	if f.project != "" {
-		if out.Project, err = a.projectOf(f.project); err != nil {
-			return out, err
-		}
-	}
-	return out, nil
+	p, err := a.place(f.scopeFlags)
+	out.Cwd, out.Project, out.Since, out.Until = p.cwd, p.project, p.since, p.until
+	return out, err
 }
 
-func (a *app) list(cmd *cobra.Command, f listFlags) error {
-	filter, err := a.filter(f)
-	if err != nil {
-		return err
-	}
-	if cmd.Flags().Changed("limit") && f.limit == 0 {
-		return usagef("--limit 0 would show nothing: leave it out to see all")
-	}
-	return a.withIndex(cmd.Context(), func(x *index.Index) error {
-		rows, total, err := x.Sessions(cmd.Context(), filter)
-		if err != nil {
-			return err
-		}
-		var shown []index.Row
-		for row, err := range rows {
-			if err != nil {
-				return err
-			}
-			if a.json {
-				if err := a.printJSON(jsonRow(row)); err != nil {
-					return err
-				}
-			}
-			shown = append(shown, row)
-		}
-		if !a.json {
-			a.listTable(shown, f.damaged)
-		}
-		if f.limit > 0 && total > len(shown) {
-			a.note("%d of %d sessions", len(shown), total)
-		}
-		if len(shown) == 0 && !f.damaged {
-			a.nothingListed(total)
-		}
-		if f.damaged {
-			return nil
-		}
-		return a.countDamaged(cmd, x)
-	})
-}
-
-// countDamaged says how many files a list left out.
-func (a *app) countDamaged(cmd *cobra.Command, x *index.Index) error {
-	st, err := x.Status(cmd.Context())
-	if err != nil {
-		return err
-	}
-	if st.Damaged > 0 {
-		a.note("%s left out: damaged, refused or newer; see gjc-index list --damaged", count(st.Damaged, "file"))
+func checkLimits(cmd *cobra.Command, limit, offset int) error {
+	switch {
+	case cmd.Flags().Changed("limit") && limit < 1:
+		return usagef("--limit %d would show nothing: it is a number from 1 on", limit)
+	case offset < 0:
+		return usagef("--offset %d: it is a number from 0 on", offset)
+	case offset > math.MaxInt32 || limit > math.MaxInt32:
+		return usagef("--limit and --offset are at most %d", math.MaxInt32)
 	}
 	return nil
 }
 
-func (a *app) nothingListed(total int) {
-	where := a.sessionDir
-	if where == "" {
-		home, err := a.homeDir()
-		if err != nil {
-			return
-		}
-		where = home.Sessions()
+func (a *app) list(cmd *cobra.Command, f listFlags) error {
+	filter, err := a.filter(cmd, f)
+	if err != nil {
+		return err
 	}
+	return a.withIndex(cmd.Context(), func(x *index.Index) error {
+		if f.damaged {
+			return a.listDamaged(cmd, x, filter)
+		}
+		shown, total, err := a.listRows(cmd, x, filter)
+		if err != nil {
+			return err
+		}
+		// A directory may be named by way of a link, and a session by the way
+		// its agent went.
+		if real := realPath(filter.Cwd); total == 0 && filter.Cwd != "" && real != filter.Cwd {
+			filter.Cwd = real
+			if shown, total, err = a.listRows(cmd, x, filter); err != nil {
+				return err
+			}
+		}
+		if f.limit > 0 || f.offset > 0 {
+			a.note("%s of %s", comma(shown), count(total, "session"))
+		}
+		bad, err := a.badFiles(cmd.Context(), x)
+		if err != nil {
+			return err
+		}
+		a.nothingListed(filter, total, len(bad))
+		a.sayLeftOut(bad)
+		return nil
+	})
+}
+
+// listDamaged prints the files that are damaged or refused, and why.
+func (a *app) listDamaged(cmd *cobra.Command, x *index.Index, filter index.Filter) error {
+	rows, total, err := x.Sessions(cmd.Context(), filter)
+	if err != nil {
+		return err
+	}
+	var all []index.Row
+	known := map[string]bool{}
+	for row, err := range rows {
+		if err != nil {
+			return err
+		}
+		known[row.Path] = true
+		all = append(all, row)
+	}
+	if filter.Limit > 0 || filter.Offset > 0 {
+		a.note("%s of %s", comma(len(all)), count(total, "file"))
+	} else {
+		for _, f := range a.unindexed(known) {
+			all = append(all, index.Row{Path: f.Path, Damage: string(f.state) + ": " + f.Reason, State: f.state})
+		}
+	}
+	for _, row := range all {
+		if !a.json {
+			a.printf("%s\n    %s\n", plain(row.Path), plain(row.Damage))
+		} else if err := a.printJSON(jsonRow(row)); err != nil {
+			return err
+		}
+	}
+	if len(all) == 0 && total == 0 && !a.json {
+		a.note("no file is damaged or refused")
+	}
+	return nil
+}
+
+// listRows prints the rows that the filter selects.
+func (a *app) listRows(cmd *cobra.Command, x *index.Index, filter index.Filter) (shown, total int, err error) {
+	rows, total, err := x.Sessions(cmd.Context(), filter)
+	if err != nil {
+		return 0, 0, err
+	}
+	var all []index.Row
+	for row, err := range rows {
+		if err != nil {
+			return shown, total, err
+		}
+		shown++
+		if !a.json {
+			all = append(all, row)
+			continue
+		}
+		if err := a.printJSON(jsonRow(row)); err != nil {
+			return shown, total, err
+		}
+	}
+	if a.json || len(all) == 0 {
+		return shown, total, nil
+	}
+	short, err := shortIDs(cmd.Context(), x)
+	if err != nil {
+		return shown, total, err
+	}
+	lines := make([]sessionLine, len(all))
+	for i, r := range all {
+		lines[i] = a.lineOf(r, short)
+	}
+	a.sessionTable(lines)
+	return shown, total, nil
+}
+
+// nothingListed says why a list is empty, and what to do.
+func (a *app) nothingListed(filter index.Filter, total, bad int) {
 	if total > 0 {
 		return
 	}
-	a.note("no sessions found in %s; is that the right place? --home DIR names another, --session-dir DIR a directory of session files", where)
+	narrowed := filter.Cwd != "" || filter.Project != "" || !filter.Since.IsZero() || !filter.Until.IsZero()
+	where, err := a.sessionsDir()
+	if err != nil {
+		return
+	}
+	_, err = a.fsys.Lstat(where)
+	switch {
+	case err != nil:
+		a.note("there are no sessions: %s is not there; --home DIR names another home, --session-dir DIR a directory of session files", where)
+	case narrowed:
+		a.note("no session in %s is from there and then; gjc-index list shows all", where)
+	case bad > 0:
+		a.note("no session found in %s", where)
+	default:
+		a.note("no session found in %s; --home DIR names another home, --session-dir DIR a directory of session files", where)
+	}
+}
+
+// sessionsDir is where the sessions lie.
+func (a *app) sessionsDir() (string, error) {
+	if a.sessionDir != "" {
+		return a.absolute(a.sessionDir)
+	}
+	home, err := a.homeDir()
+	return home.Sessions(), err
 }
 
 // sessionJSON is a session as the command prints it; fields are only ever added.
@@ -174,84 +295,11 @@ func jsonRow(r index.Row) sessionJSON {
 		Messages: r.Messages, Entries: r.Entries, Size: r.Size, Version: r.Version,
 		Parent: orNull(r.Parent), Damage: orNull(r.Damage), CwdMissing: r.CwdMissing,
 	}
+	if r.Modified.UnixNano() == 0 { // what is no file has none
+		out.Active, out.Modified = nil, nil
+	}
 	if r.HasTitle {
 		out.Title = &r.Title
 	}
 	return out
 }
-
-// listTable prints sessions in columns that fit the screen: project, title or
-// first prompt, when, messages, size, id.
-func (a *app) listTable(rows []index.Row, damaged bool) {
-	if len(rows) == 0 {
-		return
-	}
-	if damaged {
-		for _, r := range rows {
-			a.printf("%s\n    %s\n", safeText(r.Path), plain(r.Damage))
-		}
-		return
-	}
-	cells := make([]listCells, len(rows))
-	var w listCells
-	for i, r := range rows {
-		cells[i] = a.cells(r)
-		for j := range w {
-			w[j] = pad(w[j], uniseg.StringWidth(cells[i][j]))
-		}
-	}
-	widths := columnWidths(w, a.screen.width)
-	for _, c := range cells {
-		a.printf("%s  %s  %s  %s  %s  %s\n",
-			a.screen.paint(cyan, pad(fit(c[0], widths[0]), widths[0])),
-			pad(fit(c[1], widths[1]), widths[1]),
-			a.screen.paint(dim, padLeft(c[2], widths[2])),
-			padLeft(c[3], widths[3]), padLeft(c[4], widths[4]),
-			a.screen.paint(dim, c[5]))
-	}
-}
-
-// listCells are project, title, when, messages, size, id.
-type listCells [6]string
-
-func (a *app) cells(r index.Row) listCells {
-	title := plain(r.Title)
-	if title == "" {
-		title = plain(r.FirstPrompt)
-	}
-	if title == "" {
-		title = "(no prompt)"
-	}
-	if r.Damage != "" {
-		title = "! " + title
-	}
-	project := plain(baseName(r.Project))
-	if r.CwdMissing {
-		project += " (gone)"
-	}
-	return listCells{project, title, ago(a.now(), r.Active), humanize.Comma(int64(r.Messages)), humanize.Bytes(uint64(max(0, r.Size))), plain(r.ID)}
-}
-
-// columnWidths gives the title what the other columns leave of the screen; on
-// a narrow one the project gives way first.
-func columnWidths(widest listCells, screen int) [6]int {
-	var w [6]int
-	for i, c := range widest {
-		w[i] = uniseg.StringWidth(c)
-	}
-	w[0] = min(w[0], max(8, screen/6))
-	const gaps = 5 * 2
-	rest := screen - gaps - w[0] - w[2] - w[3] - w[4] - w[5]
-	w[1] = max(10, min(w[1], rest))
-	return w
-}
-
-func count(n int, noun string) string {
-	if n == 1 {
-		return "1 " + noun
-	}
-	return humanize.Comma(int64(n)) + " " + noun + "s"
-}
-
-// day is a time for people, in their zone.
-func day(t time.Time) string { return t.Local().Format("2006-01-02 15:04") }

@@ -16,6 +16,7 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"github.com/dustin/go-humanize"
 	"github.com/rivo/uniseg"
 	"golang.org/x/term"
 )
@@ -27,7 +28,11 @@ type screen struct {
 	width    int // columns
 }
 
-const defaultWidth = 100
+const (
+	defaultWidth = 100  // where no terminal tells
+	minWidth     = 20   // below it nothing is readable anyway
+	maxWidth     = 1000 // of any line that is cut to fit
+)
 
 func screenOf(w io.Writer, env func(string) string) screen {
 	s := screen{width: defaultWidth}
@@ -42,6 +47,7 @@ func screenOf(w io.Writer, env func(string) string) screen {
 	if n, err := strconv.Atoi(env("COLUMNS")); err == nil && n > 0 && !s.terminal {
 		s.width = n
 	}
+	s.width = min(max(s.width, minWidth), maxWidth)
 	return s
 }
 
@@ -49,15 +55,77 @@ func (a *app) printf(format string, args ...any) { fmt.Fprintf(a.out, format, ar
 
 // printJSON prints one object on one line.
 func (a *app) printJSON(v any) error {
-	enc := json.NewEncoder(a.out)
+	line, err := encodeJSON(v)
+	if err != nil {
+		return err
+	}
+	if a.screen.terminal {
+		line = escapeJSON(line)
+	}
+	_, err = a.out.WriteString(line)
+	return err
+}
+
+// sayJSON prints one object on stderr, after what was printed before.
+func (a *app) sayJSON(v any) {
+	line, err := encodeJSON(v)
+	if err != nil {
+		panic(err) // no value of ours can't be JSON
+	}
+	_ = a.out.Flush()                                 // an error stays until the end
+	_, _ = io.WriteString(a.stderr, escapeJSON(line)) // there is no other place to say it
+}
+
+// printRaw prints what is JSON already.
+func (a *app) printRaw(line []byte) error {
+	text := string(line) + "\n"
+	if a.screen.terminal {
+		text = escapeJSON(text)
+	}
+	_, err := a.out.WriteString(text)
+	return err
+}
+
+func encodeJSON(v any) (string, error) {
+	var line strings.Builder
+	enc := json.NewEncoder(&line)
 	enc.SetEscapeHTML(false)
-	return enc.Encode(v)
+	err := enc.Encode(v)
+	return line.String(), err
+}
+
+// escapeJSON writes what a terminal would act on as \u escapes: the same JSON.
+func escapeJSON(line string) string {
+	acts := func(r rune) bool { return r >= 0x7f && r <= 0x9f || reorders(r) }
+	if strings.IndexFunc(line, acts) < 0 {
+		return line
+	}
+	var b strings.Builder
+	for _, r := range line {
+		if acts(r) {
+			fmt.Fprintf(&b, "\\u%04x", r)
+		} else {
+			b.WriteRune(r)
+		}
+	}
+	return b.String()
+}
+
+// noteJSON is a note as it is said with --json.
+type noteJSON struct {
+	Note string `json:"note"`
 }
 
 // note says something beside the answer.
 func (a *app) note(format string, args ...any) {
-	if !a.quiet {
-		fmt.Fprintf(a.stderr, "gjc-index: %s\n", plain(fmt.Sprintf(format, args...)))
+	text := plain(fmt.Sprintf(format, args...))
+	switch {
+	case a.quiet:
+	case a.json:
+		a.sayJSON(noteJSON{text})
+	default:
+		_ = a.out.Flush() // what was printed before comes first
+		fmt.Fprintf(a.stderr, "gjc-index: %s\n", text)
 	}
 }
 
@@ -76,9 +144,25 @@ func (s screen) paint(code, text string) string {
 	return "\x1b[" + code + "m" + text + "\x1b[0m"
 }
 
-// plain is text on one line without anything that a terminal would act on.
+// plain is text on one line without anything that a terminal would act on:
+// each run of white space is one blank.
 func plain(text string) string {
 	return strings.Join(strings.Fields(safeText(text)), " ")
+}
+
+// preview is plain text cut to width columns. Of a long text only as much is
+// looked at as can be shown.
+func preview(text string, width int) string {
+	if most := maxBytesPerColumn * (width + 1) * 2; len(text) > most {
+		cut := strings.TrimLeft(text, " \t\r\n")
+		if len(cut) > most {
+			for most > 0 && !utf8.RuneStart(cut[most]) {
+				most--
+			}
+			return fit(plain(cut[:most])+" …", width)
+		}
+	}
+	return fit(plain(text), width)
 }
 
 // safeText keeps lines and makes the rest harmless: tabs are blanks, other
@@ -110,10 +194,15 @@ func reorders(r rune) bool {
 	return r >= 0x202a && r <= 0x202e || r >= 0x2066 && r <= 0x2069
 }
 
+// maxBytesPerColumn bounds what marks without a width can add to a line; a
+// family or a flag made of several emoji stays well below it.
+const maxBytesPerColumn = 32
+
 // fit cuts text to at most width columns, never through a character that a
 // person sees as one; an ellipsis marks the cut.
 func fit(text string, width int) string {
-	if uniseg.StringWidth(text) <= width {
+	most := maxBytesPerColumn * (width + 1)
+	if len(text) <= most && uniseg.StringWidth(text) <= width {
 		return text
 	}
 	if width <= 1 {
@@ -122,7 +211,7 @@ func fit(text string, width int) string {
 	used, end, state := 0, 0, -1
 	for rest := text; rest != ""; {
 		cluster, next, w, st := uniseg.FirstGraphemeClusterInString(rest, state)
-		if used+w > width-1 {
+		if used+w > width-1 || end+len(cluster) > most {
 			break
 		}
 		used, end, rest, state = used+w, end+len(cluster), next, st
@@ -137,26 +226,6 @@ func pad(text string, width int) string {
 
 func padLeft(text string, width int) string {
 	return strings.Repeat(" ", max(0, width-uniseg.StringWidth(text))) + text
-}
-
-// ago is how long before now t was, or the day.
-func ago(now, t time.Time) string {
-	d := now.Sub(t)
-	switch {
-	case t.IsZero():
-		return "?"
-	case d < -time.Minute:
-		return t.Local().Format("2006-01-02")
-	case d < time.Minute:
-		return "now"
-	case d < time.Hour:
-		return fmt.Sprintf("%dm ago", int(d.Minutes()))
-	case d < 24*time.Hour:
-		return fmt.Sprintf("%dh ago", int(d.Hours()))
-	case d < 7*24*time.Hour:
-		return fmt.Sprintf("%dd ago", int(d.Hours()/24))
-	}
-	return t.Local().Format("2006-01-02")
 }
 
 // jsonTime is a time for JSON: RFC 3339 in UTC, null for none.
@@ -175,6 +244,23 @@ func orNull(s string) *string {
 	}
 	return &s
 }
+
+// count is a number and what it counts.
+func count[N int | int64](n N, noun string) string {
+	switch {
+	case n == 1:
+	case strings.HasSuffix(noun, "entry"):
+		noun = strings.TrimSuffix(noun, "y") + "ies"
+	default:
+		noun += "s"
+	}
+	return comma(n) + " " + noun
+}
+
+func comma[N int | int64](n N) string { return humanize.Comma(int64(n)) }
+
+// day is a time for people, in their zone.
+func day(t time.Time) string { return t.Local().Format("2006-01-02 15:04") }
 
 func (a *app) absolute(path string) (string, error) {
 	abs, err := filepath.Abs(path)

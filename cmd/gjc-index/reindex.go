@@ -43,7 +43,7 @@ func (a *app) reindex(cmd *cobra.Command, full bool) error {
 		return usagef("--session-dir is answered from the files: there is no index to make")
 	}
 	bar := a.progressBar()
-	x, err := a.open(cmd.Context(), index.Options{Now: a.now, MaxLine: a.maxLine, Progress: bar.show})
+	x, err := a.open(cmd.Context(), a.options(bar))
 	if err != nil {
 		return err
 	}
@@ -63,7 +63,12 @@ func (a *app) reindex(cmd *cobra.Command, full bool) error {
 	if rep.Busy {
 		return errIndexBusy
 	}
-	a.leftOut = len(rep.Failed)
+	a.failed = rep.Failed
+	bad, err := a.badFiles(cmd.Context(), x)
+	if err != nil {
+		return err
+	}
+	a.leftOut = len(bad)
 	if a.json {
 		if rep.Failed == nil {
 			rep.Failed = []index.Failure{}
@@ -73,7 +78,7 @@ func (a *app) reindex(cmd *cobra.Command, full bool) error {
 	a.printf("%s: %d added, %d changed, %d removed, %d as they were; read %s in %.2f s\n",
 		count(rep.Files, "file"), rep.Added, rep.Changed, rep.Removed, rep.Same, humanize.Bytes(uint64(rep.Bytes)), rep.Elapsed.Seconds())
 	for _, f := range rep.Failed {
-		a.printf("left out: %s: %s\n", safeText(f.Path), plain(f.Reason))
+		a.printf("left out: %s: %s\n", plain(f.Path), plain(f.Reason))
 	}
 	return nil
 }

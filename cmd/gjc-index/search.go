@@ -10,8 +10,9 @@ import (
 )
 
 type searchFlags struct {
-	cwd, project, since, until, session, role string
-	limit, offset                             int
+	scopeFlags
+	session, role string
+	limit, offset int
 }
 
 // defaultHits is how many hits a search shows without --limit.
@@ -34,15 +35,13 @@ the files. Arguments after -- are never flags.`,
   gjc-index search -- --error-on-warnings`,
 		RunE: func(cmd *cobra.Command, args []string) error { return a.search(cmd, f, strings.Join(args, " ")) },
 	}
+	f.add(cmd)
 	fl := cmd.Flags()
-	fl.StringVar(&f.cwd, "cwd", "", "only from this working directory")
-	fl.StringVar(&f.project, "project", "", "only from this project, all its worktrees counted")
-	fl.StringVar(&f.since, "since", "", "from then on: a day, a time, or an age such as 7d or 12h")
-	fl.StringVar(&f.until, "until", "", "before then")
-	fl.StringVar(&f.session, "session", "", "only in this session")
-	fl.StringVar(&f.role, "role", "user", "whose text: user, assistant, tool or any")
-	fl.IntVar(&f.limit, "limit", defaultHits, "at most so many")
-	fl.IntVar(&f.offset, "offset", 0, "leave out so many first")
+	fl.StringVar(&f.session, "session", "", "only in the session `ID`")
+	fl.StringVar(&f.role, "role", "user", "of `WHOM`: user, assistant, tool or any")
+	fl.IntVar(&f.limit, "limit", defaultHits, "at most `N`")
+	fl.IntVar(&f.offset, "offset", 0, "leave out the first `N`")
+	complete(cmd, "role", "user", "assistant", "tool", "any")
 	return cmd
 }
 
@@ -53,39 +52,78 @@ func (a *app) search(cmd *cobra.Command, f searchFlags, text string) error {
 	if !slices.Contains(roles, role) {
 		return usagef("no role %q: user, assistant, tool or any", f.role)
 	}
-	if f.limit < 1 || f.offset < 0 {
-		return usagef("--limit is a number from 1 on, --offset not negative")
+	if err := checkLimits(cmd, f.limit, f.offset); err != nil {
+		return err
 	}
-	filter, err := a.filter(listFlags{cwd: f.cwd, project: f.project, since: f.since, until: f.until, sort: "active"})
+	p, err := a.place(f.scopeFlags)
 	if err != nil {
 		return err
 	}
 	return a.withIndex(cmd.Context(), func(x *index.Index) error {
+		var only string // the file of --session
 		req := index.SearchRequest{
-			Query: index.ParseQuery(text), Role: role, Cwd: filter.Cwd, Project: filter.Project,
-			Since: filter.Since, Until: filter.Until, Limit: f.limit + f.offset,
+			Query: index.ParseQuery(text), Role: role, Cwd: p.cwd, Project: p.project,
+			Since: p.since, Until: p.until, Limit: f.limit + f.offset + 1,
 		}
 		if f.session != "" {
 			row, err := a.row(cmd.Context(), x, f.session)
 			if err != nil {
 				return err
 			}
-			req.Session = row.Path
+			req.Session, only = row.ID, row.Path
 		}
 		found, err := x.Search(cmd.Context(), req)
 		if err != nil {
 			return err
 		}
-		for _, fail := range found.Failed {
-			a.leftOut++
-			a.note("not searched: %s: %s", fail.Path, fail.Reason)
+		// As in list: a directory may be named by way of a link.
+		if real := realPath(p.cwd); len(found.Hits) == 0 && p.cwd != "" && real != p.cwd {
+			req.Cwd = real
+			if found, err = x.Search(cmd.Context(), req); err != nil {
+				return err
+			}
 		}
-		hits := found.Hits[min(f.offset, len(found.Hits)):]
-		if len(hits) == 0 && !a.json {
-			a.note("nothing found")
+		if err := a.printFound(cmd, x, found.Hits, f); err != nil {
+			return err
 		}
-		return a.printHits(hits)
+		return a.sayUnsearched(cmd, x, found.Failed, only)
 	})
+}
+
+// printFound prints the hits that the limits leave, and says if there are more.
+func (a *app) printFound(cmd *cobra.Command, x *index.Index, hits []index.Hit, f searchFlags) error {
+	all := len(hits)
+	hits = hits[min(f.offset, all):min(f.offset+f.limit, all)]
+	if err := a.printHits(cmd, x, hits); err != nil {
+		return err
+	}
+	switch {
+	case all > f.offset+f.limit:
+		a.note("there is more: --offset %d shows what follows", f.offset+f.limit)
+	case all == 0 && !a.json:
+		a.note("nothing found")
+	case all == 0: // no object says it too
+	case len(hits) == 0:
+		a.note("nothing from --offset %d on: %s found", f.offset, count(all, "text"))
+	}
+	return nil
+}
+
+// sayUnsearched says which files the search could not look into: those that
+// are no sessions, and those that could not be read just now.
+func (a *app) sayUnsearched(cmd *cobra.Command, x *index.Index, failed []index.Failure, only string) error {
+	files, err := a.badFiles(cmd.Context(), x)
+	if err != nil {
+		return err
+	}
+	files = slices.DeleteFunc(files, func(f leftOutFile) bool { return only != "" && f.Path != only })
+	for _, fail := range failed {
+		if !slices.ContainsFunc(files, func(f leftOutFile) bool { return f.Path == fail.Path }) {
+			files = append(files, leftOutFile{fail.Path, fail.Reason, index.StateUnreadable})
+		}
+	}
+	a.sayLeftOut(files)
+	return nil
 }
 
 // hitJSON is a text found; fields are only ever added.
@@ -103,10 +141,17 @@ type hitJSON struct {
 	Count     int     `json:"count"`
 }
 
-func (a *app) printHits(hits []index.Hit) error {
+func (a *app) printHits(cmd *cobra.Command, x *index.Index, hits []index.Hit) error {
+	var short map[string]string
+	if !a.json && len(hits) > 0 {
+		var err error
+		if short, err = shortIDs(cmd.Context(), x); err != nil {
+			return err
+		}
+	}
 	for _, h := range hits {
 		if !a.json {
-			a.printHit(h)
+			a.printHit(h, short)
 			continue
 		}
 		out := hitJSON{
@@ -124,13 +169,13 @@ func (a *app) printHits(hits []index.Hit) error {
 }
 
 // printHit prints a hit on one line, and where it stands on another.
-func (a *app) printHit(h index.Hit) {
+func (a *app) printHit(h index.Hit, short map[string]string) {
 	where := []string{ago(a.now(), h.Time)}
 	if h.Cwd != "" {
 		where = append(where, plain(baseName(h.Cwd)))
 	}
 	if h.SessionID != "" {
-		where = append(where, plain(h.SessionID))
+		where = append(where, shortOf(h.SessionID, short))
 	} else {
 		where = append(where, h.Source.String())
 	}
@@ -141,7 +186,7 @@ func (a *app) printHit(h index.Hit) {
 		where = append(where, h.Role)
 	}
 	if h.Count > 1 {
-		where = append(where, itoa(h.Count)+" times")
+		where = append(where, comma(h.Count)+" times")
 	}
-	a.printf("%s\n    %s\n", fit(plain(h.Snippet), a.screen.width), a.screen.paint(dim, strings.Join(where, " · ")))
+	a.printf("%s\n    %s\n", preview(h.Snippet, a.screen.width), a.screen.paint(dim, fit(strings.Join(where, " · "), a.screen.width-4)))
 }

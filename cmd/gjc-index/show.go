@@ -26,32 +26,29 @@ printed as the file has it.`,
 		Example: `  gjc-index show 0195c2
   gjc-index show 0195c2 --from 10 --to 20
   gjc-index show 0195c2 --all-branches --json | jq -r .type`,
-		Args: oneArg("a session id"),
+		Args: oneArg("a session id"), ValidArgsFunction: a.completeID,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return a.withIndex(cmd.Context(), func(x *index.Index) error { return a.show(cmd, x, args[0], f) })
 		},
 	}
 	fl := cmd.Flags()
-	fl.StringVar(&f.entry, "entry", "", "only this entry, whole")
-	fl.StringVar(&f.branch, "branch", "", "the path that ends at this entry")
+	fl.StringVar(&f.entry, "entry", "", "only the entry `ID`, whole")
+	fl.StringVar(&f.branch, "branch", "", "the path that ends at the entry `ID`")
 	fl.BoolVar(&f.all, "all-branches", false, "all entries in the order of the file")
-	fl.IntVar(&f.from, "from", 0, "from the entry with this number")
-	fl.IntVar(&f.to, "to", 0, "up to the entry with this number")
+	fl.IntVar(&f.from, "from", 0, "from the entry number `N`")
+	fl.IntVar(&f.to, "to", 0, "up to the entry number `N`")
 	fl.BoolVar(&f.strict, "strict", false, "leave gaps where lines were lost")
 	return cmd
 }
 
 func (a *app) show(cmd *cobra.Command, x *index.Index, ref string, f showFlags) error {
-	if f.from < 0 || f.to < 0 || (f.to > 0 && f.to < f.from) {
-		return usagef("--from and --to are numbers from 1 on, --from not above --to")
-	}
-	if f.all && f.branch != "" {
-		return usagef("--branch and --all-branches exclude each other")
-	}
-	s, err := a.find(cmd.Context(), x, ref, !f.strict)
-	if err != nil {
+	if err := checkShow(cmd, f); err != nil {
 		return err
 	}
+	return a.with(cmd.Context(), x, ref, !f.strict, func(s found) error { return a.showFound(cmd, x, s, f) })
+}
+
+func (a *app) showFound(cmd *cobra.Command, x *index.Index, s found, f showFlags) error {
 	if f.entry != "" {
 		return a.showEntry(s, f.entry)
 	}
@@ -64,17 +61,50 @@ func (a *app) show(cmd *cobra.Command, x *index.Index, ref string, f showFlags) 
 		path = s.tree.Entries()
 	}
 	if !a.json {
-		a.showHead(s, len(path), f.all)
+		short, err := shortIDs(cmd.Context(), x)
+		if err != nil {
+			return err
+		}
+		a.showHead(s, len(path), f, short)
+	}
+	if f.from > len(path) {
+		a.note("there are %s, none from number %d on", count(len(path), "entry"), f.from)
 	}
 	for i, e := range path {
 		if n := i + 1; n < f.from || (f.to > 0 && n > f.to) {
 			continue
 		}
+		if err := cmd.Context().Err(); err != nil {
+			return err
+		}
+		if e, err = s.entry(e); err != nil {
+			return err
+		}
 		if a.json {
-			a.printf("%s\n", entryJSON(e))
+			if err := a.printRaw(entryJSON(e)); err != nil {
+				return err
+			}
 			continue
 		}
 		a.printEntry(i+1, e, maxShownLines)
+	}
+	return nil
+}
+
+func checkShow(cmd *cobra.Command, f showFlags) error {
+	fl := cmd.Flags()
+	for name, n := range map[string]int{"from": f.from, "to": f.to} {
+		if fl.Changed(name) && n < 1 {
+			return usagef("--%s %d: entries are counted from 1", name, n)
+		}
+	}
+	switch {
+	case f.to > 0 && f.to < f.from:
+		return usagef("--from %d is after --to %d", f.from, f.to)
+	case f.all && f.branch != "":
+		return usagef("--branch and --all-branches exclude each other")
+	case f.entry != "" && (f.all || f.branch != "" || f.from > 0 || f.to > 0):
+		return usagef("--entry shows one entry: leave out --branch, --all-branches, --from and --to")
 	}
 	return nil
 }
@@ -83,28 +113,31 @@ func (a *app) showEntry(s found, id string) error {
 	if _, err := s.leaf(id); err != nil {
 		return err
 	}
-	e := s.tree.Entry(id)
+	e, err := s.entry(s.tree.Entry(id))
+	if err != nil {
+		return err
+	}
 	if a.json {
-		a.printf("%s\n", entryJSON(e))
-		return nil
+		return a.printRaw(entryJSON(e))
 	}
 	a.printEntry(0, e, 0)
 	return nil
 }
 
-func (a *app) showHead(s found, shown int, all bool) {
-	title, _ := s.transcript.Title()
-	if title == "" {
-		title = s.row.FirstPrompt
+func (a *app) showHead(s found, shown int, f showFlags, short map[string]string) {
+	what := count(s.tree.Len(), "entry")
+	switch {
+	case s.tree.Len() == 0:
+		what = "no entries"
+	case !f.all && shown < s.tree.Len():
+		what = comma(shown) + " of " + what + " on this branch; --all-branches shows all"
 	}
-	a.printf("%s\n", a.screen.paint(bold, fit(plain(title), a.screen.width)))
-	what := "the path to its last entry; --all-branches shows all"
-	if total := s.tree.Len(); all || total == shown {
-		what = "all of them"
+	facts := []string{plain(s.row.Cwd), shortOf(s.row.ID, short)}
+	if !s.row.Created.IsZero() {
+		facts = append(facts, day(s.row.Created))
 	}
-	a.printf("%s\n\n", a.screen.paint(dim, safeText(strings.Join([]string{
-		s.row.Cwd, s.row.ID, day(s.row.Created), count(s.tree.Len(), "entr") + ", " + what,
-	}, " · "))))
+	a.printf("%s\n%s\n\n", a.screen.paint(bold, fit(titleOf(s.row), a.screen.width)),
+		a.screen.paint(dim, strings.Join(append(facts, what), " · ")))
 }
 
 // maxShownLines of a tool's output are shown before it is cut.
@@ -123,18 +156,18 @@ func (a *app) printEntry(n int, e *jsonl.Entry, lines int) {
 		when = "  " + day(t)
 	}
 	id, _ := e.ID()
-	a.printf("%s%s\n", a.screen.paint(cyan, plain(head)), a.screen.paint(dim, when+"  "+plain(id)))
+	a.printf("%s%s\n", a.screen.paint(cyan, preview(head, a.screen.width)), a.screen.paint(dim, when+"  "+plain(id)))
 	text := strings.TrimRight(safeText(d.text), "\n")
 	if d.output && lines > 0 {
 		if all := strings.Split(text, "\n"); len(all) > lines {
-			text = strings.Join(all[:lines], "\n") + "\n… " + count(len(all)-lines, "more line") + " (--entry " + plain(id) + " shows all)"
+			text = strings.Join(all[:lines], "\n") + "\n… " + comma(len(all)-lines) + " more (--entry " + plain(id) + " shows all)"
 		}
 	}
 	if text != "" {
 		a.printf("%s\n", text)
 	}
 	for _, call := range d.calls {
-		a.printf("%s\n", a.screen.paint(dim, fit("→ "+plain(call), max(40, a.screen.width))))
+		a.printf("%s\n", a.screen.paint(dim, preview("→ "+call, a.screen.width)))
 	}
 	a.printf("\n")
 }

@@ -56,9 +56,9 @@ func (a *app) status(cmd *cobra.Command) error {
 			return a.printJSON(statusJSON{where, orNull(st.Path), st.Journal, st.ReadOnly, st.Schema, st.Extract, jsonTime(st.Built), st.Size,
 				st.Files, st.Sessions, st.Children, st.Damaged, st.Entries, st.Prompts, st.Labels, st.Usage, st.FileBytes, notes})
 		}
-		a.printf("home      %s\n", safeText(where))
-		a.printf("sessions  %s, and %s of subagents; %s damaged or refused\n", humanize.Comma(int64(st.Sessions)), humanize.Comma(int64(st.Children)), humanize.Comma(int64(st.Damaged)))
-		a.printf("holding   %s, %s, %s\n", humanize.Comma(st.Entries)+" entries", count(int(st.Prompts), "prompt"), count(int(st.Labels), "label"))
+		a.printf("home      %s\n", plain(where))
+		a.printf("sessions  %s, and %s of subagents; %s damaged, refused or empty\n", comma(st.Sessions), comma(st.Children), comma(st.Damaged))
+		a.printf("holding   %s, %s, %s\n", count(st.Entries, "entry"), count(st.Prompts, "prompt"), count(st.Labels, "label"))
 		if st.Path == "" {
 			a.printf("index     none: answers come from the files\n")
 			return nil
@@ -68,7 +68,7 @@ func (a *app) status(cmd *cobra.Command) error {
 			built = "built " + ago(a.now(), st.Built)
 		}
 		a.printf("index     %s of %s of files, %s\n", humanize.Bytes(uint64(st.Size)), humanize.Bytes(uint64(st.FileBytes)), built)
-		a.printf("          %s\n", safeText(st.Path))
+		a.printf("          %s\n", plain(st.Path))
 		return nil
 	})
 }

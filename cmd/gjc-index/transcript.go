@@ -5,97 +5,214 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"path/filepath"
+	"strings"
 
 	"github.com/gajae-code/gjc-index/index"
 	"github.com/gajae-code/gjc-index/jsonl"
+	"github.com/gajae-code/gjc-index/session"
+	"github.com/gajae-code/gjc-index/storage"
 )
 
-// found is one session that a command works on.
+// found is one session that a command works on. Of a huge one tree holds the
+// entries' places only, and entry reads one when it is asked for.
 type found struct {
-	row        index.Row
-	transcript *jsonl.Transcript
-	tree       *jsonl.Tree
+	ref       string // as the user gave it
+	row       index.Row
+	tree      *jsonl.Tree
+	malformed []jsonl.LineReport
+	recovered int
+	entry     func(e *jsonl.Entry) (*jsonl.Entry, error)
+	close     func() error // ends the reading of entries
 }
 
-// find loads the session that ref names. bridge links over lines that were
+// with calls fn with the session that ref names.
+func (a *app) with(ctx context.Context, x *index.Index, ref string, bridge bool, fn func(s found) error) error {
+	s, err := a.find(ctx, x, ref, bridge)
+	if err != nil {
+		return err
+	}
+	return errors.Join(fn(s), s.close())
+}
+
+// find opens the session that ref names. bridge links over lines that were
 // lost; what is odd about the file is said on stderr.
 func (a *app) find(ctx context.Context, x *index.Index, ref string, bridge bool) (found, error) {
 	row, err := a.row(ctx, x, ref)
 	if err != nil {
 		return found{}, err
 	}
-	t, err := jsonl.Load(ctx, a.fsys, row.Path, jsonl.LoadOptions{MaxLine: a.maxLine})
-	switch {
-	case errors.Is(err, jsonl.ErrTooNew):
-		return found{}, fmt.Errorf("%s was written by a newer program: its version is %v", row.Path, row.Version)
-	case errors.Is(err, jsonl.ErrNotTranscript):
-		return found{}, fmt.Errorf("%s is damaged: %s; gjc-index verify %s says more", row.Path, reasonWords(row.State), row.Path)
-	case err != nil:
-		return found{}, err
+	f, ok, err := found{}, false, error(nil)
+	if row.Size >= a.huge {
+		f, ok, err = a.byLines(ctx, x, row)
 	}
-	f := found{row, t, t.Tree(bridge)}
-	a.warn(f)
-	return f, nil
+	if err == nil && !ok {
+		f, err = a.load(ctx, row, bridge)
+	}
+	if err == nil {
+		f.ref = ref
+		a.warn(f)
+	}
+	return f, err
 }
 
-func reasonWords(s index.State) string {
-	switch s {
-	case index.StateEmpty:
-		return "it is empty"
-	case index.StateHeader:
-		return "it has no valid header"
+// load reads the whole file.
+func (a *app) load(ctx context.Context, row index.Row, bridge bool) (found, error) {
+	t, err := jsonl.Load(ctx, a.fsys, row.Path, jsonl.LoadOptions{MaxLine: a.maxLine})
+	if err != nil {
+		return found{}, loadError(row.Path, err)
 	}
-	return "it can't be read as a session"
+	t.Upgrade(nil)
+	if row.ID == "" {
+		row = rowOf(row.Path, t)
+	}
+	return found{
+		row: row, tree: t.Tree(bridge), malformed: t.Malformed, recovered: len(t.Recovered),
+		entry: func(e *jsonl.Entry) (*jsonl.Entry, error) { return e, nil },
+		close: func() error { return nil },
+	}, nil
+}
+
+// rowOf is what a command needs of a file that the index does not know.
+func rowOf(path string, t *jsonl.Transcript) index.Row {
+	s := t.Summary()
+	row := index.Row{
+		ID: s.ID, Path: path, Cwd: s.Cwd, Title: s.Title, HasTitle: s.HasTitle, FirstPrompt: s.FirstMessage,
+		Messages: s.Messages, Entries: s.Entries, Size: t.Size, Version: t.Stored, State: index.StateOK,
+	}
+	if created, ok := jsonl.ParseDate(t.Header.Timestamp()); ok {
+		row.Created = millis(created)
+	}
+	return row
+}
+
+// loadError says in one sentence why a file can't be read as a session.
+func loadError(path string, err error) error {
+	var version *jsonl.VersionError
+	switch {
+	case errors.Is(err, context.Canceled):
+		return err
+	case errors.Is(err, jsonl.ErrTooNew) && errors.As(err, &version):
+		return fmt.Errorf("%s was written by a newer program (version %s): this one reads up to version %d", path, version.Version.JSON(), jsonl.CurrentVersion)
+	case errors.As(err, &version):
+		return fmt.Errorf("%s is damaged: its version can be none; gjc-index verify says more", path)
+	case errors.Is(err, jsonl.ErrNotTranscript) && strings.Contains(err.Error(), "empty"):
+		return fmt.Errorf("%s is empty", path)
+	case errors.Is(err, jsonl.ErrNotTranscript):
+		return fmt.Errorf("%s is damaged: it has no valid header; gjc-index verify says more", path)
+	}
+	return fmt.Errorf("read %s: %s%w", path, cause(err), silent{err})
+}
+
+// cause is the last word of an error that is told beside its path.
+func cause(err error) string {
+	var unsafe *storage.UnsafeError
+	var path *fs.PathError
+	switch {
+	case errors.As(err, &unsafe):
+		return unsafe.Reason
+	case errors.As(err, &path):
+		return path.Err.Error()
+	case errors.Is(err, fs.ErrNotExist):
+		return "no such file"
+	}
+	for next := errors.Unwrap(err); next != nil; next = errors.Unwrap(err) {
+		err = next
+	}
+	return err.Error()
 }
 
 // row finds a session, with words for people where there is none or several.
+// The path of a session file outside the home is taken too.
 func (a *app) row(ctx context.Context, x *index.Index, ref string) (index.Row, error) {
 	row, err := x.Find(ctx, ref)
 	var several *index.AmbiguousError
-	if errors.As(err, &several) {
-		a.candidates(several)
+	switch {
+	case errors.As(err, &several):
+		return row, fmt.Errorf("%q could be any of %s: give more of the id, or the path%w", ref, count(several.Total, "session"), silent{err})
+	case !errors.Is(err, fs.ErrNotExist):
 		return row, err
+	case strings.ContainsRune(ref, filepath.Separator) || strings.HasSuffix(ref, ".jsonl"):
+		return a.fileRow(ref)
+	case !canBeID(ref):
+		return row, fmt.Errorf("%q is no session id; gjc-index list shows all%w", ref, silent{session.ErrBadID})
 	}
-	if errors.Is(err, fs.ErrNotExist) {
-		return row, fmt.Errorf("no session %q; gjc-index list shows all%w", ref, silent{fs.ErrNotExist})
-	}
-	return row, err
+	return row, fmt.Errorf("no session %q; gjc-index list shows all%w", ref, silent{fs.ErrNotExist})
 }
 
-// candidates shows what an ambiguous id could mean.
-func (a *app) candidates(e *index.AmbiguousError) {
-	if a.quiet || a.json {
-		return
+// fileRow is a session file that the index does not know.
+func (a *app) fileRow(ref string) (index.Row, error) {
+	if !strings.Contains(filepath.Base(ref), ".jsonl") || strings.ContainsRune(ref, 0) {
+		return index.Row{}, fmt.Errorf("%q is no session id, and no session file: their names end in .jsonl%w", ref, silent{session.ErrBadID})
 	}
-	for _, r := range e.Candidates {
-		title := r.Title
-		if title == "" {
-			title = r.FirstPrompt
+	path, err := a.absolute(ref)
+	if err != nil {
+		return index.Row{}, err
+	}
+	info, err := a.fsys.Lstat(path)
+	if err != nil {
+		return index.Row{}, loadError(path, err)
+	}
+	return index.Row{Path: path, Size: info.Size, Estimated: true}, nil
+}
+
+// canBeID reports whether text can begin a session's id.
+func canBeID(text string) bool {
+	if text == "" || len(text) > 128 || text[0] == '.' || text[0] == '-' {
+		return false
+	}
+	for _, r := range text {
+		if !(r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '.' || r == '_' || r == '-') {
+			return false
 		}
-		fmt.Fprintf(a.stderr, "  %s  %s  %s\n", plain(r.ID), ago(a.now(), r.Active), fit(plain(title), 60))
+	}
+	return !isDevice(text)
+}
+
+// isDevice reports a name that means a device on Windows.
+func isDevice(text string) bool {
+	name, _, _ := strings.Cut(strings.ToUpper(text), ".")
+	switch name {
+	case "CON", "PRN", "AUX", "NUL":
+		return true
+	}
+	return len(name) == 4 && (strings.HasPrefix(name, "COM") || strings.HasPrefix(name, "LPT")) && name[3] >= '0' && name[3] <= '9'
+}
+
+// listCandidates shows what an ambiguous id could mean.
+func (a *app) listCandidates(e *index.AmbiguousError) {
+	for _, r := range e.Candidates {
+		fmt.Fprintf(a.stderr, "  %s  %s  %s\n      %s\n", plain(r.ID), ago(a.now(), r.Active), fit(titleOf(r), 60), plain(r.Path))
+	}
+	if more := e.Total - len(e.Candidates); more > 0 {
+		fmt.Fprintf(a.stderr, "  and %s more\n", comma(more))
 	}
 }
 
 // warn says what a person must know of a damaged file: how many lines were
 // lost, and where the thread breaks.
 func (a *app) warn(f found) {
-	if n := len(f.transcript.Malformed); n > 0 {
+	if n := len(f.malformed); n > 0 {
 		a.leftOut += n
-		a.note("%s of %s could not be read (the first is line %d); gjc-index verify %s lists them", count(n, "line"), f.row.Path, f.transcript.Malformed[0].Line, f.row.ID)
+		a.note("%s of %s could not be read, the first is line %d; gjc-index verify %s lists them", count(n, "line"), f.ref, f.malformed[0].Line, f.ref)
 	}
-	if n := len(f.transcript.Recovered); n > 0 {
-		a.note("%s damaged; the records on them were recovered", count(n, "line"))
+	if f.recovered > 0 {
+		a.note("damaged: %s; the records found there were recovered", count(f.recovered, "line"))
 	}
 	for _, w := range f.tree.Warnings() {
 		switch w.Kind {
 		case jsonl.OrphanParent:
-			a.note("line %d follows an entry that is not in the file: what came before it is not connected", w.Line)
+			a.orphan(w.Line)
 		case jsonl.BridgedParent:
 			a.note("line %d followed a line that was lost; it was linked to the record before (--strict leaves the gap)", w.Line)
 		case jsonl.FirstKeptMissing:
-			a.note("line %d: a compaction keeps entries from one on that is not there: only its summary is shown", w.Line)
+			a.note("line %d: a compaction keeps entries from one on that is not there: only its summary is left of what came before", w.Line)
 		}
 	}
+}
+
+func (a *app) orphan(line int) {
+	a.note("line %d follows an entry that is not in the file: what came before it is not connected", line)
 }
 
 // leaf is the end of the path that an entry id names; "" is the last entry.
@@ -104,9 +221,13 @@ func (f found) leaf(id string) (jsonl.Leaf, error) {
 		return jsonl.LeafLast(), nil
 	}
 	if f.tree.Entry(id) == nil {
-		return jsonl.Leaf{}, fmt.Errorf("session %s has no entry %q%w", f.row.ID, id, silent{fs.ErrNotExist})
+		return jsonl.Leaf{}, noEntry(f.row, id)
 	}
 	return jsonl.LeafAt(id), nil
+}
+
+func noEntry(row index.Row, id string) error {
+	return fmt.Errorf("session %s has no entry %q; gjc-index tree %s shows them%w", row.ID, id, row.ID, silent{fs.ErrNotExist})
 }
 
 // entryJSON is an entry as the command prints it: whole, but for its event id.
@@ -118,13 +239,3 @@ func entryJSON(e *jsonl.Entry) []byte {
 	}
 	return jsonl.AppendJSON(nil, jsonl.ObjectValue(o))
 }
-
-// warnRow says that lines of a session could not be read.
-func (a *app) warnRow(r index.Row) {
-	if r.Malformed > 0 {
-		a.leftOut += r.Malformed
-		a.note("%s of %s could not be read; gjc-index verify %s lists them", count(r.Malformed, "line"), r.Path, r.ID)
-	}
-}
-
-func isMissing(err error) bool { return errors.Is(err, fs.ErrNotExist) }

@@ -1,9 +1,10 @@
 package main
 
 import (
-	"fmt"
+	"context"
 	"strings"
 
+	"github.com/rivo/uniseg"
 	"github.com/spf13/cobra"
 
 	"github.com/gajae-code/gjc-index/index"
@@ -18,14 +19,10 @@ func (a *app) treeCommand() *cobra.Command {
 		Long: `Show a session as a tree: one line an entry, branches indented, labels in
 brackets, the last entry marked.`,
 		Example: "  gjc-index tree 0195c2\n  gjc-index tree 0195c2 --json | jq -r 'select(.label) | .id'",
-		Args:    oneArg("a session id"),
+		Args:    oneArg("a session id"), ValidArgsFunction: a.completeID,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return a.withIndex(cmd.Context(), func(x *index.Index) error {
-				s, err := a.find(cmd.Context(), x, args[0], !strict)
-				if err != nil {
-					return err
-				}
-				return a.printTree(s)
+				return a.with(cmd.Context(), x, args[0], !strict, func(s found) error { return a.printTree(cmd.Context(), s) })
 			})
 		},
 	}
@@ -51,36 +48,47 @@ type nodeJSON struct {
 // maxPreview is how much of an entry's text a tree shows, in columns.
 const maxPreview = 200
 
-func (a *app) printTree(s found) error {
+func (a *app) printTree(ctx context.Context, s found) error {
 	last := s.tree.LeafEntry(jsonl.LeafLast())
 	roots := s.tree.Roots()
-	if a.json {
-		for depth, n := range jsonl.Walk(roots) {
-			if err := a.printJSON(nodeOf(n, depth, n.Entry == last)); err != nil {
-				return err
-			}
-		}
-		return nil
-	}
 	if len(roots) == 0 {
 		a.note("session %s has no entries", s.row.ID)
 	}
-	a.drawTree(roots, last)
+	if !a.json {
+		return a.drawTree(ctx, s, roots, last)
+	}
+	for depth, n := range jsonl.Walk(roots) {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		node, err := nodeOf(s, n, depth)
+		if err != nil {
+			return err
+		}
+		node.Leaf = n.Entry == last
+		if err := a.printJSON(node); err != nil {
+			return err
+		}
+	}
 	return nil
 }
 
-func nodeOf(n *jsonl.Node, depth int, leaf bool) nodeJSON {
-	id, _ := n.Entry.ID()
-	parent, _ := n.Entry.Parent()
-	out := nodeJSON{
-		ID: id, ParentID: orNull(parent), Depth: depth, Type: n.Entry.Type(), Role: orNull(n.Entry.Role()),
-		Line: n.Entry.Line, Label: orNull(n.Label), Leaf: leaf, Children: len(n.Children),
-		Text: fit(plain(describe(n.Entry).text), maxPreview),
+func nodeOf(s found, n *jsonl.Node, depth int) (nodeJSON, error) {
+	e, err := s.entry(n.Entry)
+	if err != nil {
+		return nodeJSON{}, err
 	}
-	if t, ok := n.Entry.Time(); ok {
+	id, _ := e.ID()
+	parent, _ := e.Parent()
+	out := nodeJSON{
+		ID: jsonl.Display(id), ParentID: orNull(jsonl.Display(parent)), Depth: depth, Type: jsonl.Display(e.Type()), Role: orNull(jsonl.Display(e.Role())),
+		Line: e.Line, Label: orNull(jsonl.Display(n.Label)), Children: len(n.Children),
+		Text: preview(jsonl.Display(describe(e).text), maxPreview),
+	}
+	if t, ok := e.Time(); ok {
 		out.Time = jsonTime(t)
 	}
-	return out
+	return out, nil
 }
 
 // branch is a node that is still to be drawn: first and rest are what stands
@@ -91,14 +99,22 @@ type branch struct {
 }
 
 // drawTree draws a chain straight down and indents only where it branches.
-func (a *app) drawTree(roots []*jsonl.Node, last *jsonl.Entry) {
+func (a *app) drawTree(ctx context.Context, s found, roots []*jsonl.Node, last *jsonl.Entry) error {
 	stack := branches(roots, "", len(roots) > 1)
 	for len(stack) > 0 {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
 		b := stack[len(stack)-1]
 		stack = stack[:len(stack)-1]
-		a.drawNode(b.node, b.first, b.node.Entry == last)
+		e, err := s.entry(b.node.Entry)
+		if err != nil {
+			return err
+		}
+		a.drawNode(e, b.node.Label, b.first, b.node.Entry == last)
 		stack = append(stack, branches(b.node.Children, b.rest, len(b.node.Children) > 1)...)
 	}
+	return nil
 }
 
 // branches are siblings in the order in which a stack gives them back.
@@ -117,22 +133,29 @@ func branches(nodes []*jsonl.Node, prefix string, fork bool) []branch {
 	return out
 }
 
-func (a *app) drawNode(n *jsonl.Node, prefix string, leaf bool) {
+func (a *app) drawNode(e *jsonl.Entry, label, prefix string, leaf bool) {
+	width := a.screen.width
 	// A session that branches a hundred times must not push its text off the screen.
-	if deep := []rune(prefix); len(deep) > a.screen.width/2 {
-		prefix = "⋯ " + string(deep[len(deep)-a.screen.width/2+2:])
+	if deep := []rune(prefix); len(deep) > width/2 {
+		prefix = "⋯ " + string(deep[len(deep)-width/2+2:])
 	}
-	d := describe(n.Entry)
-	id, _ := n.Entry.ID()
-	label, end := "", ""
-	if n.Label != "" {
-		label = "[" + plain(n.Label) + "] "
-	}
+	d := describe(e)
+	id, _ := e.ID()
+	end := ""
 	if leaf {
 		end = " ← last"
 	}
-	who := fmt.Sprintf("%s %s  ", plain(id), plain(d.who))
-	text := plain(strings.Join(append([]string{d.text}, d.calls...), " → "))
-	room := a.screen.width - len([]rune(prefix+who+label+end))
-	a.printf("%s%s%s%s%s\n", a.screen.paint(dim, prefix), a.screen.paint(cyan, who), a.screen.paint(bold, label), fit(text, max(room, 10)), a.screen.paint(bold, end))
+	room := width - len([]rune(prefix+end))
+	who := preview(id+" "+d.who, room)
+	room -= uniseg.StringWidth(who)
+	if label != "" {
+		label = " " + preview("["+label+"]", max(room-1, 0))
+		room -= uniseg.StringWidth(label)
+	}
+	text := ""
+	if room > 4 {
+		text = "  " + preview(strings.Join(append([]string{d.text}, d.calls...), " → "), room-2)
+	}
+	line := a.screen.paint(dim, prefix) + a.screen.paint(cyan, who) + a.screen.paint(bold, label) + strings.TrimRight(text, " ") + a.screen.paint(bold, end)
+	a.printf("%s\n", line)
 }

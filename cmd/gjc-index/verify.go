@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"io/fs"
+	"syscall"
 
 	"github.com/spf13/cobra"
 
@@ -22,18 +23,32 @@ difference between them and the index; exit status 3 if there is any.`,
 			if len(args) == 0 {
 				return a.verifyIndex(cmd)
 			}
-			for _, path := range args {
-				if err := a.verifyFile(cmd, path); err != nil {
-					return err
-				}
-			}
-			return nil
+			return a.verifyFiles(cmd, args)
 		},
 	}
 }
 
+// verifyFiles goes on to the next file where one can't be read.
+func (a *app) verifyFiles(cmd *cobra.Command, refs []string) error {
+	for _, ref := range refs {
+		err := a.verifyFile(cmd, ref)
+		if err != nil && (len(refs) == 1 || cmd.Context().Err() != nil || errors.Is(err, syscall.EPIPE)) {
+			return err
+		}
+		if err != nil {
+			a.leftOut++
+			a.note("%s", err)
+		}
+	}
+	return nil
+}
+
 func (a *app) verifyIndex(cmd *cobra.Command) error {
 	return a.withIndex(cmd.Context(), func(x *index.Index) error {
+		if where, err := a.sessionsDir(); err == nil && !a.isThere(where) {
+			a.note("there is nothing to check: %s is not there", where)
+			return nil
+		}
 		for d, err := range x.Check(cmd.Context()) {
 			if err != nil {
 				return err
@@ -56,9 +71,9 @@ func (a *app) verifyIndex(cmd *cobra.Command) error {
 
 func at(path string, line int) string {
 	if line == 0 {
-		return safeText(path)
+		return plain(path)
 	}
-	return safeText(path) + ":" + itoa(line)
+	return plain(path) + ":" + itoa(line)
 }
 
 // verifyFile reports on one file, named by its path or its session's id.
@@ -69,8 +84,9 @@ func (a *app) verifyFile(cmd *cobra.Command, ref string) error {
 	}
 	t, err := jsonl.Load(cmd.Context(), a.fsys, path, jsonl.LoadOptions{MaxLine: a.maxLine})
 	if err != nil && (t == nil || !(errors.Is(err, jsonl.ErrNotTranscript) || errors.Is(err, jsonl.ErrTooNew))) {
-		return err
+		return loadError(path, err)
 	}
+	t.Upgrade(nil)
 	s := t.Summary(t.Tree(true).Warnings()...)
 	if s.State != jsonl.StateOK && s.State != jsonl.StateEmpty || len(s.Malformed) > 0 {
 		a.leftOut++
@@ -80,8 +96,7 @@ func (a *app) verifyFile(cmd *cobra.Command, ref string) error {
 		for _, m := range s.Value().Members() {
 			o.Set(m.Key, m.Value)
 		}
-		a.printf("%s\n", jsonl.AppendJSON(nil, jsonl.ObjectValue(o)))
-		return nil
+		return a.printRaw(jsonl.AppendJSON(nil, jsonl.ObjectValue(o)))
 	}
 	a.printSummary(path, s)
 	return nil
@@ -96,7 +111,7 @@ var stateWords = map[jsonl.State]string{
 }
 
 func (a *app) printSummary(path string, s jsonl.Summary) {
-	a.printf("%s: %s\n", safeText(path), stateWords[s.State])
+	a.printf("%s: %s\n", plain(path), stateWords[s.State])
 	if s.State == jsonl.StateOK {
 		a.printf("  %s, version %v, %s, %s\n", plain(s.ID), s.Version, count(s.Entries, "record"), count(s.Messages, "message"))
 	}
@@ -133,8 +148,11 @@ func (a *app) fileOf(cmd *cobra.Command, ref string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	if _, err = a.fsys.Lstat(path); err == nil || !errors.Is(err, fs.ErrNotExist) {
-		return path, err
+	if _, err = a.fsys.Lstat(path); err == nil {
+		return path, nil
+	}
+	if !errors.Is(err, fs.ErrNotExist) {
+		return "", loadError(path, err)
 	}
 	err = a.withIndex(cmd.Context(), func(x *index.Index) error {
 		row, err := a.row(cmd.Context(), x, ref)

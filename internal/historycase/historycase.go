@@ -42,7 +42,7 @@ type step struct {
 	Q       any     `json:"q"`
 	Exec    string  `json:"exec"`
 	Args    []any   `json:"args"`
-	Limit   float64 `json:"limit"`
+	Limit   any     `json:"limit"`
 	Now     string  `json:"now"`
 	Iso     string  `json:"iso"`
 }
@@ -172,10 +172,10 @@ func (r *runner) do(s step) (ok any, err error) {
 		}
 		return nil, r.store.Flush(r.ctx)
 	case "hSearch":
-		found, err := r.store.Search(r.ctx, history.Query{Text: text(s.Q), Cwd: cwd(s.Cwd), Limit: history.Limit(s.Limit)})
+		found, err := r.store.Search(r.ctx, history.Query{Text: text(s.Q), Cwd: cwd(s.Cwd), Limit: history.Limit(number(s.Limit))})
 		return values(found), err
 	case "hRecent":
-		found, err := r.store.Recent(r.ctx, history.Query{Cwd: cwd(s.Cwd), Limit: history.Limit(s.Limit)})
+		found, err := r.store.Recent(r.ctx, history.Query{Cwd: cwd(s.Cwd), Limit: history.Limit(number(s.Limit))})
 		return values(found), err
 	case "sql":
 		return r.sql(s)

@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
+	"strconv"
 	"strings"
 	"unicode/utf16"
 )
@@ -35,6 +36,20 @@ func text(v any) string {
 		return string(utf16.Decode(u))
 	}
 	return ""
+}
+
+// number gives the number that an argument stands for; 100, the original's own
+// choice, if there is none.
+func number(v any) float64 {
+	switch v := v.(type) {
+	case float64:
+		return v
+	case map[string]any:
+		if n, err := strconv.ParseFloat(strings.Replace(fmt.Sprint(v["$number"]), "Infinity", "Inf", 1), 64); err == nil {
+			return n
+		}
+	}
+	return 100
 }
 
 // cwd gives the directory of an argument; nil if there is none.

@@ -13,6 +13,7 @@ CREATE TABLE scopes (
 	id     INTEGER PRIMARY KEY,
 	name   TEXT NOT NULL UNIQUE,
 	dev    INTEGER NOT NULL,
+	files  INTEGER NOT NULL,  -- rows of sessions that belong to the digest
 	digest BLOB NOT NULL      -- of its files' fingerprints; empty: look at each file
 ) STRICT;
 

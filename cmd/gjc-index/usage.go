@@ -1,0 +1,153 @@
+package main
+
+// What is wrong with a command line, said so that the next try is right.
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/gajae-code/gjc-index/index"
+)
+
+// wrongFlag is what cobra says of flags, in our words.
+func wrongFlag(cmd *cobra.Command, err error) error {
+	if args := cmd.Flags().Args(); !cmd.HasParent() && len(args) > 0 {
+		return noCommand(cmd, args[0]) // its flags are unknown because it is
+	}
+	text := err.Error()
+	all := "; " + cmd.CommandPath() + " --help shows all"
+	if name, ok := strings.CutPrefix(text, "unknown flag: "); ok {
+		return usagef("%s has no flag %s%s", cmd.Name(), name, all)
+	}
+	if rest, ok := strings.CutPrefix(text, "unknown shorthand flag: "); ok {
+		_, in, _ := strings.Cut(rest, " in ")
+		return usagef("%s has no flag %s%s; what begins with - and is no flag goes after --", cmd.Name(), in, all)
+	}
+	if name, ok := strings.CutPrefix(text, "flag needs an argument: "); ok {
+		return usagef("%s needs a value%s", name, all)
+	}
+	if rest, ok := strings.CutPrefix(text, "invalid argument "); ok {
+		value, rest, _ := strings.Cut(rest, ` for "`)
+		name, why, _ := strings.Cut(rest, `" flag: `)
+		want := "a whole number"
+		if strings.Contains(why, "ParseBool") {
+			want = "true or false"
+		}
+		return usagef("%s is %s: it must be %s%s", name, value, want, all)
+	}
+	return usagef("%s%s", text, all)
+}
+
+// noCommand names the commands that may have been meant.
+func noCommand(root *cobra.Command, name string) error {
+	hint := "gjc-index help shows all"
+	if near := root.SuggestionsFor(name); len(near) > 0 {
+		hint = "did you mean " + strings.Join(near, " or ") + "? " + hint
+	}
+	return usagef("no command %q; %s", name, hint)
+}
+
+func rootArgs(root *cobra.Command, args []string) error {
+	if len(args) > 0 {
+		return noCommand(root, args[0])
+	}
+	return nil
+}
+
+func noArgs(cmd *cobra.Command, args []string) error {
+	if len(args) > 0 {
+		return usagef("%s takes no arguments, %q is one too many; %s --help says more", cmd.Name(), args[0], cmd.CommandPath())
+	}
+	return nil
+}
+
+func oneArg(what string) cobra.PositionalArgs {
+	return func(cmd *cobra.Command, args []string) error {
+		switch {
+		case len(args) == 0:
+			return usagef("%s wants %s; gjc-index list shows all sessions", cmd.Name(), what)
+		case len(args) > 1:
+			return usagef("%s wants one argument, %s, and got %d; %s --help says more", cmd.Name(), what, len(args), cmd.CommandPath())
+		}
+		return nil
+	}
+}
+
+// valued are the flags whose value may not be empty: one comes from a variable
+// that is not set, and would silently mean something else.
+var valued = []string{"home", "session-dir", "cwd", "project", "since", "until", "session", "entry", "branch", "leaf"}
+
+func (a *app) checkFlags(cmd *cobra.Command, _ []string) error {
+	for _, name := range valued {
+		if value, err := cmd.Flags().GetString(name); err == nil && value == "" && cmd.Flags().Changed(name) {
+			return usagef("--%s is empty: give it a value or leave it out", name)
+		}
+	}
+	if cmd.Flags().Changed("max-line") && a.maxLine < 1 {
+		return usagef("--max-line is a number of bytes from 1 on")
+	}
+	return nil
+}
+
+func helpCommand(root *cobra.Command) *cobra.Command {
+	return &cobra.Command{
+		Use: "help [COMMAND]", Short: "Help about a command",
+		Example: "  gjc-index help search",
+		RunE: func(_ *cobra.Command, args []string) error {
+			c, rest, err := root.Find(args)
+			if err != nil || len(rest) > 0 {
+				return noCommand(root, strings.Join(args, " "))
+			}
+			c.InitDefaultHelpFlag()
+			return c.Help()
+		},
+		ValidArgsFunction: func(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
+			var names []string
+			for _, c := range root.Commands() {
+				if len(args) == 0 && c.IsAvailableCommand() {
+					names = append(names, fmt.Sprintf("%s\t%s", c.Name(), c.Short))
+				}
+			}
+			return names, cobra.ShellCompDirectiveNoFileComp
+		},
+	}
+}
+
+// complete offers words for a flag's value.
+func complete(cmd *cobra.Command, flag string, words ...string) {
+	err := cmd.RegisterFlagCompletionFunc(flag, cobra.FixedCompletions(words, cobra.ShellCompDirectiveNoFileComp))
+	if err != nil {
+		panic(err) // no such flag, or twice: a bug
+	}
+}
+
+// mostOffered is how many ids a shell is offered.
+const mostOffered = 100
+
+// completeID offers the ids of the sessions that were active last, with what
+// they are called; also those that begin with what was typed.
+func (a *app) completeID(cmd *cobra.Command, args []string, typed string) ([]string, cobra.ShellCompDirective) {
+	if len(args) > 0 {
+		return nil, cobra.ShellCompDirectiveNoFileComp
+	}
+	a.quiet, a.noRefresh = true, true
+	var offered []string
+	_ = a.withIndex(cmd.Context(), func(x *index.Index) error { // what fails offers nothing
+		rows, _, err := x.Sessions(cmd.Context(), index.Filter{})
+		if err != nil {
+			return err
+		}
+		for row, err := range rows {
+			if err != nil || len(offered) == mostOffered {
+				return err
+			}
+			if strings.HasPrefix(strings.ToLower(row.ID), strings.ToLower(typed)) && canBeID(row.ID) {
+				offered = append(offered, row.ID+"\t"+fit(titleOf(row), 60))
+			}
+		}
+		return nil
+	})
+	return offered, cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveKeepOrder
+}

@@ -1,0 +1,241 @@
+package index
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+	"slices"
+
+	"github.com/gajae-code/gjc-index/migrations"
+)
+
+// errStopped ends a check whose caller wants no more.
+var errStopped = errors.New("stopped")
+
+// Check compares the database with the files, all of them read again, and gives
+// every difference: files that are not in, rows whose file is gone or has
+// changed, rows that a reading of the file makes otherwise. An error pair is
+// the last one. ErrNoIndex if there is no database.
+func (x *Index) Check(ctx context.Context) iter.Seq2[Difference, error] {
+	return func(yield func(Difference, error) bool) {
+		op, err := x.begin(ctx)
+		if err != nil {
+			yield(Difference{}, err)
+			return
+		}
+		defer op.done()
+		if op.db == nil {
+			yield(Difference{}, ErrNoIndex)
+			return
+		}
+		c := &checker{x: x, ctx: ctx, db: op.db, yield: func(d Difference) error {
+			if !yield(d, nil) {
+				return errStopped
+			}
+			return nil
+		}}
+		if err := c.run(); err != nil && !errors.Is(err, errStopped) {
+			yield(Difference{}, fmt.Errorf("check index: %w", err))
+		}
+	}
+}
+
+type checker struct {
+	x     *Index
+	ctx   context.Context
+	db    *migrations.DB
+	yield func(Difference) error
+}
+
+func (c *checker) run() error {
+	if err := c.integrity(); err != nil {
+		return err
+	}
+	w, err := c.x.walk(c.ctx)
+	if err != nil {
+		return err
+	}
+	for _, scope := range sortedKeys(w.failed) {
+		if err := c.yield(Difference{Path: w.path(scope, ""), What: w.failed[scope]}); err != nil {
+			return err
+		}
+	}
+	p, err := makePlan(c.ctx, c.db, w)
+	if err != nil {
+		return err
+	}
+	changed := map[string]bool{}
+	for i := range p.jobs {
+		j := &p.jobs[i]
+		what := "has changed since it was indexed"
+		switch j.why {
+		case isNew:
+			what = "is not in the index"
+		case isGone:
+			what = "is in the index and not on disk"
+		case mayHave:
+			continue // its rows are compared
+		}
+		changed[j.path] = true
+		if err := c.yield(Difference{Path: j.path, What: what}); err != nil {
+			return err
+		}
+	}
+	all := everything(w)
+	jobs := all.jobs[:0]
+	for _, j := range all.jobs {
+		if !changed[j.path] {
+			jobs = append(jobs, j)
+		}
+	}
+	if err := c.x.pipe(c.ctx, nil, jobs, c.file); err != nil {
+		return err
+	}
+	return c.history()
+}
+
+// integrity asks SQLite about its own structures.
+func (c *checker) integrity() error {
+	var faults []string
+	if err := c.db.SelectContext(c.ctx, &faults, `PRAGMA quick_check`); err != nil {
+		return err
+	}
+	for _, fault := range faults {
+		if fault == "ok" {
+			continue
+		}
+		if err := c.yield(Difference{Path: c.x.home.IndexDB(), What: fault}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// file compares the rows of one file with a reading of it.
+func (c *checker) file(o *outcome) error {
+	if o.reading == nil {
+		return nil // it vanished since the walk
+	}
+	key, err := c.session(o)
+	if err != nil || key == 0 {
+		return err
+	}
+	r := o.reading
+	var entries, patches, labels, usage, refs, prompts [][]any
+	for i := range r.rows.len() {
+		e := r.rows.at(i)
+		entries = append(entries, e.values(key)[1:])
+		if e.use > 0 {
+			usage = append(usage, r.use.at(int(e.use) - 1).values(key)[1:])
+		}
+		if p, ok := r.patches[int(e.seq)]; ok {
+			patches = append(patches, p.values(key)[1:])
+		}
+	}
+	for i := range r.labels {
+		labels = append(labels, r.labels[i].values(key)[1:])
+	}
+	for _, sum := range r.sums() {
+		refs = append(refs, []any{sum})
+	}
+	for i := range r.prompts {
+		if r.prompts[i].text != "" { // as the writer of prompts has it
+			prompts = append(prompts, r.prompts[i].values(r))
+		}
+	}
+	slices.SortFunc(prompts, func(a, b []any) int { // id, line, time, workspace, text
+		return cmp.Or(cmp.Compare(a[1].(int), b[1].(int)), cmp.Compare(a[0].(string), b[0].(string)), cmp.Compare(a[4].(string), b[4].(string)))
+	})
+	for _, t := range []struct {
+		what  string
+		want  [][]any
+		query string
+	}{
+		{"entry", entries, `SELECT seq, id, parent, parent_seq, run, type, role, time_ms, line, offset, size, state, gap
+			FROM entries WHERE session = ? ORDER BY seq`},
+		{"patch", patches, `SELECT seq, line, offset, size FROM patches WHERE session = ? ORDER BY seq`},
+		{"label", labels, `SELECT seq, target, label, current FROM labels WHERE session = ? ORDER BY seq`},
+		{"usage", usage, `SELECT seq, time_ms, provider, model, input, output, cache_read, cache_write, cost, premium, stop
+			FROM usage WHERE session = ? ORDER BY seq`},
+		{"blob reference", refs, `SELECT sum FROM refs WHERE session = ? ORDER BY sum`},
+		{"prompt", prompts, `SELECT entry, line, time_ms, cwd, text FROM prompts WHERE file = ? ORDER BY line, entry, text`},
+	} {
+		if err := c.table(o.path, t.what, t.want, t.query, key); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// session compares a session's own row; key is 0 if there is none.
+func (c *checker) session(o *outcome) (key int64, err error) {
+	scope, name, err := c.x.locate(o.path)
+	if err != nil {
+		return 0, err
+	}
+	rows, err := c.db.QueryxContext(c.ctx, `
+		SELECT s.key, at_offset, at_line, at_malformed, at_sum, state, reason, s.id, version, cwd, parent, child, created_ms, last_ms,
+		       active_ms, messages, entries, seconds, malformed, recovered, title, title_source, first_prompt
+		FROM sessions s JOIN scopes c ON c.id = s.scope WHERE c.name = ? AND s.name = ?`, scope, name)
+	if err != nil {
+		return 0, err
+	}
+	defer func() { _ = rows.Close() }()
+	if !rows.Next() {
+		return 0, errors.Join(rows.Err(), c.yield(Difference{Path: o.path, What: "is not in the index"}))
+	}
+	got, err := rows.SliceScan()
+	if err != nil {
+		return 0, err
+	}
+	key, _ = got[0].(int64)
+	if want := o.sessionValues(); rowText(want) != rowText(got[1:]) {
+		return key, c.yield(Difference{Path: o.path, What: "session row differs from the file"})
+	}
+	return key, nil
+}
+
+// table compares rows, both in file order.
+func (c *checker) table(path, what string, want [][]any, query string, key int64) error {
+	rows, err := c.db.QueryxContext(c.ctx, query, key)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = rows.Close() }()
+	at := 0
+	for ; rows.Next(); at++ {
+		got, err := rows.SliceScan()
+		if err != nil {
+			return err
+		}
+		if at < len(want) && rowText(want[at]) != rowText(got) {
+			if err := c.yield(Difference{Path: path, What: fmt.Sprintf("%s %d differs from the file", what, at)}); err != nil {
+				return err
+			}
+		}
+	}
+	if err := rows.Err(); err != nil {
+		return err
+	}
+	if at != len(want) {
+		return c.yield(Difference{Path: path, What: fmt.Sprintf("%d %s rows, the file has %d", at, what, len(want))})
+	}
+	return nil
+}
+
+// history compares the rows of history.db.
+func (c *checker) history() error {
+	p, err := c.x.wholeHistory(c.ctx)
+	if err != nil || p == nil {
+		return err
+	}
+	var want [][]any
+	for i := range p.rows {
+		prompt := historyPrompt(&p.rows[i])
+		want = append(want, []any{prompt.EntryID, prompt.Time, prompt.Cwd, prompt.Text})
+	}
+	return c.table(c.x.home.HistoryDB(), "prompt", want,
+		`SELECT entry, time_ms, cwd, text FROM prompts WHERE file = ? ORDER BY CAST(entry AS INTEGER)`, historyFile)
+}

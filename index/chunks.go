@@ -1,0 +1,28 @@
+package index
+
+// chunkLen is how many elements a chunk holds at most.
+const chunkLen = 1024
+
+// chunks is a list that grows without copying what it holds, so that the rows
+// of a huge file need no more memory than they are.
+type chunks[T any] struct {
+	full [][]T // each of chunkLen elements
+	last []T
+}
+
+func (c *chunks[T]) len() int { return len(c.full)*chunkLen + len(c.last) }
+
+// at is the element at i; it stays where it is only until the next add.
+func (c *chunks[T]) at(i int) *T {
+	if k := i / chunkLen; k < len(c.full) {
+		return &c.full[k][i%chunkLen]
+	}
+	return &c.last[i%chunkLen]
+}
+
+func (c *chunks[T]) add(v T) {
+	c.last = append(c.last, v)
+	if len(c.last) == chunkLen {
+		c.full, c.last = append(c.full, c.last), nil
+	}
+}

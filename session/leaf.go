@@ -1,0 +1,191 @@
+package session
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+
+	"github.com/gajae-code/gjc-index/jsonl"
+	"github.com/gajae-code/gjc-index/storage"
+)
+
+// maxLeafFile bounds what is read of a leaf file, in bytes.
+const maxLeafFile = 64 << 10
+
+// LeafPath is the leaf file of the transcript at path.
+func LeafPath(path string) string { return stemOf(path) + ".leaf.json" }
+
+// ReadLeaf is the leaf that was chosen for a transcript of the given id and
+// length, and whether one was: a leaf file that speaks of another state of the
+// transcript counts as none. The caller checks that the entry exists.
+func ReadLeaf(fsys storage.FS, path, id string, size int64) (leaf jsonl.Leaf, ok bool, err error) {
+	text, err := storage.ReadFile(fsys, LeafPath(path), maxLeafFile)
+	if errors.Is(err, fs.ErrNotExist) {
+		return jsonl.LeafLast(), false, nil
+	}
+	if err != nil {
+		return jsonl.LeafLast(), false, err
+	}
+	v, err := jsonl.ParseString(string(text))
+	if err != nil || v.Get("session").Str() != id || v.Get("length").Num() != float64(size) {
+		return jsonl.LeafLast(), false, nil
+	}
+	switch entry := v.Get("leaf"); entry.Kind() {
+	case jsonl.Null:
+		return jsonl.LeafRoot(), true, nil
+	case jsonl.String:
+		return jsonl.LeafAt(entry.Str()), true, nil
+	}
+	return jsonl.LeafLast(), false, nil
+}
+
+// readLeaf takes up the leaf that was chosen when the transcript was last open.
+func (c *core) readLeaf(context.Context) error {
+	c.leaf = jsonl.LeafLast()
+	leaf, ok, err := ReadLeaf(c.st.fsys, c.path, c.header.ID(), c.size)
+	if errors.Is(err, storage.ErrUnsafe) || errors.Is(err, storage.ErrTooLarge) {
+		c.st.opt.Log.Warn("read leaf", "path", LeafPath(c.path), "cause", err)
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("read leaf: %w", err)
+	}
+	c.leafFile = ok
+	if ok && (leaf.IsRoot() || c.tree.LeafEntry(leaf) != nil) {
+		c.leaf = leaf
+	}
+	return nil
+}
+
+// leafIsLastLocked reports whether the leaf is where a reader would be without
+// a leaf file.
+func (c *core) leafIsLastLocked() bool {
+	return c.tree.LeafEntry(c.leaf) == c.tree.LeafEntry(jsonl.LeafLast())
+}
+
+// writeLeafLocked writes the leaf file if the leaf is not the last entry, and
+// removes one that is there otherwise. The transcript comes first.
+func (c *core) writeLeafLocked(ctx context.Context) error {
+	if c.memory || !c.onDisk || c.partial {
+		return nil
+	}
+	path := LeafPath(c.path)
+	if c.leafIsLastLocked() {
+		if !c.leafFile {
+			return nil
+		}
+		c.leafFile = false
+		if err := c.st.fsys.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return fmt.Errorf("remove leaf: %w", err)
+		}
+		return nil
+	}
+	leaf := jsonl.NullValue()
+	if id := c.leafIDLocked(); id != "" {
+		leaf = jsonl.StringValue(id)
+	}
+	record := jsonl.ObjectValue(jsonl.NewObj(
+		jsonl.Member{Key: "schema", Value: jsonl.NumberValue(1)},
+		jsonl.Member{Key: "session", Value: jsonl.StringValue(c.header.ID())},
+		jsonl.Member{Key: "length", Value: jsonl.NumberValue(float64(c.size))},
+		jsonl.Member{Key: "leaf", Value: leaf},
+	))
+	err := storage.Replace(ctx, c.st.fsys, path, newFileMode, func(w io.Writer) error {
+		_, err := io.WriteString(w, record.JSON()+"\n")
+		return err
+	})
+	if err != nil {
+		return fmt.Errorf("write leaf: %w", err)
+	}
+	c.leafFile = true
+	return nil
+}
+
+// Branch moves the leaf to an entry: the next one is appended below it.
+// Nothing else changes. The leaf survives until the session is opened again.
+//
+// Errors: ErrNoEntry.
+func (s *Session) Branch(ctx context.Context, id string) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if err := s.branchableLocked(ctx, id); err != nil {
+		return err
+	}
+	s.leaf = jsonl.LeafAt(id)
+	return s.writeLeafLocked(ctx)
+}
+
+// branchableLocked checks that the session is open and has an entry.
+func (s *Session) branchableLocked(ctx context.Context, id string) error {
+	if err := s.usableLocked(); err != nil {
+		return err
+	}
+	if err := s.loadLocked(ctx); err != nil {
+		return err
+	}
+	if s.tree.Entry(id) == nil {
+		return fmt.Errorf("entry %s: %w", id, ErrNoEntry)
+	}
+	return nil
+}
+
+// ResetLeaf moves the leaf before all entries: the next one becomes a root.
+func (s *Session) ResetLeaf(ctx context.Context) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if err := s.usableLocked(); err != nil {
+		return err
+	}
+	if err := s.loadLocked(ctx); err != nil {
+		return err
+	}
+	s.leaf = jsonl.LeafRoot()
+	return s.writeLeafLocked(ctx)
+}
+
+// BranchWithSummary moves the leaf to the entry id, or before all entries if
+// id is "", and appends a summary of what was left. details and fromExtension
+// may be Absent.
+//
+// Errors: ErrNoEntry, those of AppendBatch; after one of those the leaf is
+// where it was.
+func (s *Session) BranchWithSummary(ctx context.Context, id, summary string, details, fromExtension jsonl.Value) (string, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if id == "" {
+		if err := s.loadLocked(ctx); err != nil {
+			return "", err
+		}
+	} else if err := s.branchableLocked(ctx, id); err != nil {
+		return "", err
+	}
+	old := s.leaf
+	s.leaf = jsonl.LeafRoot()
+	if id != "" {
+		s.leaf = jsonl.LeafAt(id)
+	}
+	r, err := s.appendLocked(ctx, newBranchSummary(summary, details, fromExtension))
+	if err != nil {
+		s.leaf = old
+		return "", err
+	}
+	return r.IDs[0], nil
+}
+
+// SetLabel labels an entry; an Absent or empty label clears.
+//
+// Errors: ErrNoEntry, those of AppendBatch.
+func (s *Session) SetLabel(ctx context.Context, target string, label jsonl.Value) (string, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if err := s.branchableLocked(ctx, target); err != nil {
+		return "", err
+	}
+	r, err := s.appendLocked(ctx, newLabel(target, label))
+	if err != nil {
+		return "", err
+	}
+	return r.IDs[0], nil
+}

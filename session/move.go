@@ -1,0 +1,141 @@
+package session
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"path/filepath"
+
+	"github.com/gajae-code/gjc-index/jsonl"
+	"github.com/gajae-code/gjc-index/scope"
+	"github.com/gajae-code/gjc-index/storage"
+)
+
+// movedEndings are the endings of what goes along when a session is moved, the
+// transcript last. The leaf and the metadata are written anew.
+var movedEndings = [...]string{"", ".pin.json", ".archive.ndjson", ".archive.ndjson.zst", ".psm.ndjson", ".psm.status.json", ".jsonl"}
+
+// Move takes the session to another workspace: into its scope, with all that
+// belongs to it. The header says the new workspace as cwd spells it.
+//
+// Errors: *scope.Error, scope.ErrConflict if something has its name there,
+// ErrBusy. After an error of the rewrite the session is in its new place with
+// its old header, and stopped.
+func (s *Session) Move(ctx context.Context, cwd string) error {
+	cwd, err := filepath.Abs(cwd)
+	if err != nil {
+		return err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if err := s.usableLocked(); err != nil {
+		return err
+	}
+	if err := s.loadLocked(ctx); err != nil {
+		return err
+	}
+	if s.latched != nil {
+		return s.latchedError()
+	}
+	if !s.memory {
+		sc, err := scope.Ensure(ctx, s.st.fsys, s.st.opt.Home, cwd)
+		if err != nil {
+			return fmt.Errorf("move session: %w", err)
+		}
+		if err := s.moveFilesLocked(ctx, sc.Dir); err != nil {
+			return fmt.Errorf("move session: %w", err)
+		}
+	}
+	header := jsonl.NewHeader(s.header.Value().Clone())
+	header.Set("cwd", jsonl.StringValue(cwd))
+	s.header, s.cwd = header, cwd
+	if !s.memory && s.onDisk {
+		if err := s.rewriteLocked(ctx, nil); err != nil {
+			_, err = s.failed(err)
+			return err
+		}
+	}
+	s.st.opened(cwd, s.path)
+	return s.writeLeafLocked(ctx)
+}
+
+// moveFilesLocked takes the transcript and what belongs to it to another
+// directory, under the leases of both places.
+func (c *core) moveFilesLocked(ctx context.Context, dir string) error {
+	to := filepath.Join(dir, filepath.Base(c.path))
+	if to == c.path {
+		return nil
+	}
+	held, err := c.st.hold(ctx, to, 0)
+	if err != nil {
+		return err
+	}
+	if err := c.moveAll(ctx, to); err != nil {
+		return errors.Join(err, held.release(true))
+	}
+	err = errors.Join(c.closeAppender(), c.forgetOldPlace())
+	c.held = held
+	c.gen = held.gen
+	c.place(to)
+	c.managed = true
+	return err
+}
+
+// moveAll moves one thing after the other, the transcript last: until then
+// everything is found by the old name, and taken back if something fails.
+func (c *core) moveAll(ctx context.Context, to string) error {
+	if !scope.IsTranscriptName(filepath.Base(c.path)) {
+		return fmt.Errorf("%s: %w", filepath.Base(c.path), ErrBadID)
+	}
+	if there, err := c.st.isThere(to); err != nil || there {
+		return errors.Join(err, fmt.Errorf("%s: %w", filepath.Base(to), scope.ErrConflict))
+	}
+	if err := c.finishLates(ctx); err != nil {
+		return err
+	}
+	for i, end := range movedEndings {
+		moved, err := c.st.moveOne(ctx, stemOf(c.path)+end, stemOf(to)+end)
+		if err != nil {
+			return errors.Join(err, c.moveBack(to, i))
+		}
+		c.moved[i] = moved
+	}
+	return errors.Join(c.st.fsys.SyncDir(filepath.Dir(to)), c.st.fsys.SyncDir(c.dir))
+}
+
+// moveBack takes back the first n of what was moved.
+func (c *core) moveBack(to string, n int) error {
+	var errs []error
+	for i, end := range movedEndings[:n] {
+		if c.moved[i] {
+			_, err := c.st.moveOne(context.Background(), stemOf(to)+end, stemOf(c.path)+end)
+			errs = append(errs, err)
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// moveOne renames a file or a directory; one that is missing is none.
+func (s *Store) moveOne(ctx context.Context, from, to string) (moved bool, err error) {
+	err = storage.RetryRename(ctx, func() error { return s.fsys.RenameNoReplace(from, to) })
+	if errors.Is(err, fs.ErrNotExist) {
+		if there, lerr := s.isThere(from); lerr == nil && !there {
+			return false, nil
+		}
+	}
+	return err == nil, err
+}
+
+// forgetOldPlace removes what speaks of the transcript at its old path, and
+// gives the lease there up.
+func (c *core) forgetOldPlace() error {
+	var errs []error
+	for _, path := range []string{LeafPath(c.path), MetaPath(c.path)} {
+		if err := c.st.fsys.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			errs = append(errs, err)
+		}
+	}
+	c.leafFile = false
+	return errors.Join(append(errs, c.held.release(true))...)
+}
