@@ -2,6 +2,8 @@ package index
 
 import (
 	"context"
+	"errors"
+	"io/fs"
 	"path/filepath"
 	"slices"
 	"time"
@@ -76,8 +78,11 @@ func (x *Index) Search(ctx context.Context, r SearchRequest) (Found, error) {
 	})
 	p := x.unstored()
 	switch {
-	case err != nil:
+	case errors.Is(err, fs.ErrNotExist) || ctx.Err() != nil:
 		return found, err
+	case err != nil:
+		x.note("index can't be read now (" + reasonOf(err) + "): what was typed is looked for in the files")
+		return x.searchUnindexed(ctx, r, hidden)
 	case noIndex, p != nil && p.all:
 		return x.searchUnindexed(ctx, r, hidden)
 	case p != nil && len(p.new) > 0 && r.wants(SourceSession):

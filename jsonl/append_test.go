@@ -232,12 +232,12 @@ func TestRewriteCarriesLateLinesOver(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			err = r.Replace(t.Context(), 0o600, int64(len(old)), tt.exact, func(w io.Writer) error {
+			placed, err := r.Replace(t.Context(), 0o600, int64(len(old)), tt.exact, func(w io.Writer) error {
 				_, err := io.WriteString(w, made)
 				return err
 			})
-			if !errors.Is(err, tt.err) {
-				t.Fatalf("Replace() = %v, want %v", err, tt.err)
+			if !errors.Is(err, tt.err) || placed != (tt.err == nil) {
+				t.Fatalf("Replace() = %v, %v, want %v, %v", placed, err, tt.err == nil, tt.err)
 			}
 			if tt.after {
 				if _, err := open.Write([]byte(late)); err != nil {
@@ -265,7 +265,7 @@ func TestRewriteRefusesAFileThatAnotherProgramReplaced(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	err = r.Replace(t.Context(), 0o600, 3, true, func(io.Writer) error {
+	_, err = r.Replace(t.Context(), 0o600, 3, true, func(io.Writer) error {
 		return storage.Replace(t.Context(), m, appendPath, 0o600, func(w io.Writer) error {
 			_, err := io.WriteString(w, "{\"theirs\":1}\n")
 			return err

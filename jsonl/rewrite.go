@@ -15,14 +15,16 @@ import (
 // being made: read what was added and start again.
 var ErrGrown = errors.New("session file has grown meanwhile")
 
-// lateAfter is how long after a rewrite a writer may still use the old file
+// LateAfter is how long after a rewrite a writer may still use the old file
 // that it had open.
-const lateAfter = 50 * time.Millisecond
+const LateAfter = 50 * time.Millisecond
 
 // Rewrite is a transcript that was replaced by a new version while other
 // programs may have been appending to the old one. Until Finish it keeps the
 // old file open and carries over what still arrives there. For one goroutine.
 type Rewrite struct {
+	Settle time.Duration // how long the old file is watched; set to LateAfter
+
 	fsys    storage.FS
 	path    string
 	old     storage.File
@@ -43,7 +45,7 @@ func BeginRewrite(fsys storage.FS, path string) (*Rewrite, error) {
 	if err != nil {
 		return nil, errors.Join(err, f.Close())
 	}
-	return &Rewrite{fsys: fsys, path: path, old: f, carried: st.Size}, nil
+	return &Rewrite{Settle: LateAfter, fsys: fsys, path: path, old: f, carried: st.Size}, nil
 }
 
 // File is the old file, to read from.
@@ -56,17 +58,16 @@ func (r *Rewrite) Info() (storage.Info, error) { return r.old.Stat() }
 // of the old file that stands for. Right before the new file takes the name,
 // the path must still be the file that was opened (ErrReplaced) and, if exact
 // is set, have that length (ErrGrown); what arrived after read is carried over
-// once the new file is in place.
-//
-// The error can be storage.ErrUnsynced with the new file in place.
-func (r *Rewrite) Replace(ctx context.Context, mode fs.FileMode, read int64, exact bool, write func(io.Writer) error) error {
+// once the new file is in place. placed says that it is, also with an error:
+// then it may not be durable, or lack what came late.
+func (r *Rewrite) Replace(ctx context.Context, mode fs.FileMode, read int64, exact bool, write func(io.Writer) error) (placed bool, err error) {
 	checked := renameCheck{FS: r.fsys, before: func() error { return r.unchanged(read, exact) }}
-	err := storage.Replace(ctx, checked, r.path, mode, write)
+	err = storage.Replace(ctx, checked, r.path, mode, write)
 	if err != nil && !errors.Is(err, storage.ErrUnsynced) {
-		return err
+		return false, err
 	}
 	r.carried, r.at = read, time.Now()
-	return errors.Join(err, r.carry())
+	return true, errors.Join(err, r.carry())
 }
 
 // unchanged reports whether the path still names the old file, as long as it
@@ -129,12 +130,12 @@ func (r *Rewrite) Late() []byte { return r.late }
 
 // Settled reports whether enough time has passed since Replace that nobody is
 // still writing to the old file.
-func (r *Rewrite) Settled() bool { return time.Since(r.at) >= lateAfter }
+func (r *Rewrite) Settled() bool { return time.Since(r.at) >= r.Settle }
 
 // Finish waits until the old file has settled, carries over what arrived there
 // and closes it. It waits no longer than ctx, but looks once more in any case.
 func (r *Rewrite) Finish(ctx context.Context) error {
-	if wait := lateAfter - time.Since(r.at); wait > 0 && ctx.Err() == nil {
+	if wait := r.Settle - time.Since(r.at); wait > 0 && ctx.Err() == nil {
 		timer := time.NewTimer(wait)
 		select {
 		case <-ctx.Done():

@@ -29,6 +29,8 @@ type Options struct {
 	Redact         jsonl.Redactor // takes secrets out of what is appended; nil takes nothing out
 	Terminal       string         // whose last session a breadcrumb keeps, see TerminalID; "" keeps none
 	Log            *slog.Logger   // is told of best-effort failures and of the first write error; nil is quiet
+
+	settle time.Duration // see jsonl.Rewrite; tests shorten it
 }
 
 // Store is all sessions of one home. Safe for several goroutines.
@@ -52,6 +54,9 @@ func NewStore(fsys storage.FS, opt Options) *Store {
 	}
 	if opt.Process == nil {
 		opt.Process = scope.ThisProcess()
+	}
+	if opt.settle == 0 {
+		opt.settle = jsonl.LateAfter
 	}
 	if opt.Log == nil {
 		opt.Log = slog.New(slog.DiscardHandler)
