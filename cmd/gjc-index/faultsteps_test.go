@@ -35,6 +35,8 @@ var stepCases = map[string]string{
 	"B052": "TestB052IndexIsHeld",
 	"B055": "TestB055IndexCannotBeWritten",
 	"B060": "TestB060SecondListOpensNothing",
+	"B075": "history: TestDeleteTextRemovesThatTextOnly, TestFullTextIsMendedWhereItFellOutOfStep",
+	"B076": "TestScripts/history_delete",
 	"B111": "TestB111IdsThatArePaths",
 }
 
@@ -44,8 +46,6 @@ var laterCases = map[string]string{
 	"B050": "append: two writers and the lease",
 	"B051": "append: what a lease file says is information only",
 	"B054": "append: a full disk",
-	"B075": "history: the full-text table beside its rows",
-	"B076": "history delete: a deleted prompt stays deleted",
 	"B091": "gc: blobs",
 	"B100": "prune: the age of a session",
 	"B101": "prune: settings that can't be read",
