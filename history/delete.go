@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/jmoiron/sqlx"
 )
@@ -142,32 +143,41 @@ func indexedAs(ctx context.Context, tx *sqlx.Tx, id int64, text string) (bool, e
 	return same, err
 }
 
-// Tombstones are the texts that were deleted on purpose.
-type Tombstones map[[sha256.Size]byte]struct{}
+// Tombstones are the texts that were deleted on purpose, and when they last were.
+type Tombstones map[[sha256.Size]byte]time.Time
 
 // Has reports whether text was deleted; white space at its ends doesn't matter.
 func (t Tombstones) Has(text string) bool {
-	if len(t) == 0 {
-		return false
-	}
-	_, ok := t[sha256.Sum256([]byte(storable(Trim(text))))]
+	_, ok := t.At(text)
 	return ok
+}
+
+// At says when text was last deleted, if it was; whole seconds.
+func (t Tombstones) At(text string) (time.Time, bool) {
+	if len(t) == 0 {
+		return time.Time{}, false
+	}
+	at, ok := t[sha256.Sum256([]byte(storable(Trim(text))))]
+	return at, ok
 }
 
 // Tombstones reads which texts were deleted.
 func (s *Store) Tombstones(ctx context.Context) (Tombstones, error) {
-	var hashes [][]byte
+	var rows []struct {
+		Hash []byte `db:"hash"`
+		At   int64  `db:"deleted_at"`
+	}
 	at, err := s.db.Version(ctx)
 	if err == nil && at > 0 {
-		err = s.db.SelectContext(ctx, &hashes, `SELECT hash FROM gjc_index_tombstones`)
+		err = s.db.SelectContext(ctx, &rows, `SELECT hash, deleted_at FROM gjc_index_tombstones`)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("read deleted prompts: %w", plain(err))
 	}
-	t := make(Tombstones, len(hashes))
-	for _, h := range hashes {
-		if len(h) == sha256.Size {
-			t[[sha256.Size]byte(h)] = struct{}{}
+	t := make(Tombstones, len(rows))
+	for _, r := range rows {
+		if len(r.Hash) == sha256.Size {
+			t[[sha256.Size]byte(r.Hash)] = time.Unix(r.At, 0)
 		}
 	}
 	return t, nil

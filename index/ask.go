@@ -1,8 +1,10 @@
 package index
 
 import (
-	"cmp"
 	"context"
+	"errors"
+	"io/fs"
+	"path/filepath"
 	"slices"
 	"time"
 
@@ -13,12 +15,20 @@ import (
 // prompts, all of them.
 type SearchRequest struct {
 	Query        Query
-	Role         Role   // "" is RoleUser
-	Cwd, Project string // only from there; "" is anywhere
-	Session      string // only in sessions of this id; "" is any
-	Sources      []Source
+	Role         Role     // "" is RoleUser
+	Cwd, Project string   // only from there; "" is anywhere
+	Session      string   // only in this session, by its file's path or its id; "" is any
+	Sources      []Source // of what was typed; nil: any
 	Since, Until time.Time
 	Limit        int // 0: all
+	// Repeats gives a prompt at each place where it was typed, not once; see
+	// SearchFilter. What the database doesn't hold is given once all the same.
+	Repeats bool
+}
+
+// wants reports whether prompts of that source are asked for.
+func (r *SearchRequest) wants(s Source) bool {
+	return r.Sources == nil || slices.Contains(r.Sources, s)
 }
 
 // Found is what a search gave. Failed are files that could not be searched.
@@ -31,17 +41,34 @@ type Found struct {
 // What was typed is answered from the database; other roles, and all of them
 // where there is no database, by reading the session files that the request
 // leaves.
+//
+// A prompt that was deleted from history is not among what was typed, though a
+// transcript may still hold it, unless it was typed again afterwards. Other
+// roles, RoleAny too, are what the files say.
 func (x *Index) Search(ctx context.Context, r SearchRequest) (Found, error) {
 	if r.Role != "" && r.Role != RoleUser {
-		return x.scanFiles(ctx, r, nil)
+		return x.scanFiles(ctx, r, nil, nil)
+	}
+	r.Role = RoleUser
+	hidden, err := x.hidden(ctx)
+	if err != nil {
+		return Found{}, err
 	}
 	var found Found
 	noIndex := false
-	err := x.retrying(ctx, func(db *migrations.DB) error {
+	err = x.retrying(ctx, func(db *migrations.DB) error {
 		if noIndex = db == nil; noIndex {
 			return nil
 		}
-		f := SearchFilter{Sources: r.Sources, SessionID: r.Session, Since: r.Since, Until: r.Until}
+		f := SearchFilter{Sources: r.Sources, SessionID: r.Session, Since: r.Since, Until: r.Until,
+			Repeats: r.Repeats, hidden: hidden}
+		if filepath.IsAbs(r.Session) {
+			p, err := x.place(ctx, db, r.Session)
+			if err != nil {
+				return err
+			}
+			f.SessionID = p.ID
+		}
 		var err error
 		if f.Cwds, err = x.cwdsOf(ctx, db, r); err != nil {
 			return err
@@ -51,39 +78,20 @@ func (x *Index) Search(ctx context.Context, r SearchRequest) (Found, error) {
 	})
 	p := x.unstored()
 	switch {
-	case err != nil:
+	case errors.Is(err, fs.ErrNotExist) || ctx.Err() != nil:
 		return found, err
+	case err != nil:
+		x.note("index can't be read now (" + reasonOf(err) + "): what was typed is looked for in the files")
+		return x.scanFiles(ctx, r, nil, hidden)
 	case noIndex, p != nil && p.all:
-		return x.scanFiles(ctx, r, nil)
-	case p != nil && len(p.new) > 0:
-		more, err := x.scanFiles(ctx, r, p.names())
-		found.Hits = mergeHits(found.Hits, more.Hits, r.Limit)
+		return x.searchUnindexed(ctx, r, hidden)
+	case p != nil && len(p.new) > 0 && r.wants(SourceSession):
+		more, err := x.scanFiles(ctx, r, p.names(), hidden)
+		found.Hits = mergeHits(found.Hits, more.Hits, &r)
 		found.Failed = more.Failed
 		return found, err
 	}
 	return found, nil
-}
-
-// mergeHits puts two answers together: the newest first, equal texts once.
-func mergeHits(a, b []Hit, limit int) []Hit {
-	all := append(slices.Clone(a), b...)
-	slices.SortStableFunc(all, func(a, b Hit) int {
-		return cmp.Or(b.Time.Compare(a.Time), cmp.Compare(a.Path, b.Path), cmp.Compare(a.Line, b.Line))
-	})
-	at := map[string]int{}
-	out := all[:0]
-	for _, h := range all {
-		if i, ok := at[h.Text]; ok {
-			out[i].Count += h.Count
-			continue
-		}
-		at[h.Text] = len(out)
-		out = append(out, h)
-	}
-	if limit > 0 {
-		out = out[:min(limit, len(out))]
-	}
-	return out
 }
 
 // cwdsOf are the directories that a request leaves; nil is any.
@@ -109,7 +117,7 @@ func (x *Index) cwdsOf(ctx context.Context, db *migrations.DB, r SearchRequest) 
 
 // scanFiles searches by reading files, the last active first; only those of
 // some, if that is not nil.
-func (x *Index) scanFiles(ctx context.Context, r SearchRequest, some map[string]bool) (Found, error) {
+func (x *Index) scanFiles(ctx context.Context, r SearchRequest, some map[string]bool, hidden *hidden) (Found, error) {
 	rows, _, err := x.Sessions(ctx, Filter{Cwd: r.Cwd, Project: r.Project, Since: r.Since, Children: true})
 	if err != nil {
 		return Found{}, err
@@ -119,7 +127,7 @@ func (x *Index) scanFiles(ctx context.Context, r SearchRequest, some map[string]
 		if err != nil {
 			return Found{}, err
 		}
-		if (r.Session == "" || r.Session == row.ID) && (some == nil || some[row.Path]) {
+		if (r.Session == "" || r.Session == row.ID || r.Session == row.Path) && (some == nil || some[row.Path]) {
 			files = append(files, ScanFile{Path: row.Path, SessionID: row.ID, Cwd: row.Cwd})
 		}
 	}
@@ -127,7 +135,7 @@ func (x *Index) scanFiles(ctx context.Context, r SearchRequest, some map[string]
 	if role == "" {
 		role = RoleUser
 	}
-	opt := ScanOptions{Role: role, Since: r.Since, Until: r.Until, Limit: r.Limit, MaxLine: x.opt.MaxLine}
+	opt := ScanOptions{Role: role, Since: r.Since, Until: r.Until, Limit: r.Limit, MaxLine: x.opt.MaxLine, hidden: hidden}
 	hits, failures, err := Scan(ctx, x.fsys, files, r.Query, opt)
 	found := Found{Hits: hits}
 	for _, f := range failures {

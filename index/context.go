@@ -12,11 +12,12 @@ import (
 	"github.com/gajae-code/gjc-index/migrations"
 )
 
-// ContextOf is the context of a session at leaf ("": its last entry), made by
+// ContextOf is the context of a session at leaf ("": its last entry), as the
+// JSON object of behaviour part 8, made by
 // reading only the lines that decide it. strict leaves holes unbridged. A file
 // that the index doesn't have as it is, is loaded whole. An unknown leaf is
 // fs.ErrNotExist. Source: behaviour part 8, decisions 4 and 5.
-func (x *Index) ContextOf(ctx context.Context, path, leaf string, strict bool) (*jsonl.Context, error) {
+func (x *Index) ContextOf(ctx context.Context, path, leaf string, strict bool) (jsonl.Value, error) {
 	var c *jsonl.Context
 	err := x.retrying(ctx, func(db *migrations.DB) (err error) {
 		c, err = x.contextByLines(ctx, db, path, leaf, strict)
@@ -26,9 +27,9 @@ func (x *Index) ContextOf(ctx context.Context, path, leaf string, strict bool) (
 		c, err = x.contextWhole(ctx, path, leaf, strict)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("context of %s: %w", path, err)
+		return jsonl.Value{}, fmt.Errorf("context of %s: %w", path, err)
 	}
-	return c, nil
+	return c.Value(), nil
 }
 
 var errNoLeaf = fmt.Errorf("no entry with that id: %w", fs.ErrNotExist)

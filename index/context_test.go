@@ -82,7 +82,7 @@ func TestContextByLinesIsTheContextOfTheWholeFile(t *testing.T) {
 				if err != nil {
 					t.Fatalf("ContextOf(%s, %q, %v): %v", row.Path, leaf, strict, err)
 				}
-				if diff := cmp.Diff(contextText(want), contextText(got)); diff != "" {
+				if diff := cmp.Diff(contextText(want), string(jsonl.AppendJSON(nil, got))); diff != "" {
 					t.Errorf("ContextOf(%s, %q, %v) (-want +got):\n%s", row.Path, leaf, strict, diff)
 				}
 				if _, err := x.contextByLines(t.Context(), x.db, row.Path, leaf, strict); err == nil {

@@ -285,3 +285,55 @@ func TestManyOpenAFreshIndexAtOnce(t *testing.T) {
 		}
 	}
 }
+
+func TestNetworkHomeHasNoDatabase(t *testing.T) {
+	home := simpleHome(t, 3)
+	x := openAt(t, home, Options{Network: func(string) bool { return true }})
+	rep, err := x.Refresh(t.Context())
+	if err != nil || !rep.NoIndex {
+		t.Errorf("Refresh = %+v, %v", rep, err)
+	}
+	if got := sessionIDs(t, x, Filter{}); len(got) != 3 {
+		t.Errorf("Sessions = %q, want 3", got)
+	}
+	if _, err := os.Lstat(filepath.Join(home, "index.db")); err == nil {
+		t.Error("index.db was made")
+	}
+	if notes := x.Notes(); len(notes) != 1 {
+		t.Errorf("Notes = %q, want one", notes)
+	}
+}
+
+func TestReadingMakesNoHome(t *testing.T) {
+	home := filepath.Join(t.TempDir(), "none")
+	x := openAt(t, home, Options{})
+	if rep, err := x.Refresh(t.Context()); err != nil || rep.Files != 0 {
+		t.Errorf("Refresh = %+v, %v", rep, err)
+	}
+	if got := sessionIDs(t, x, Filter{}); got != nil {
+		t.Errorf("Sessions = %q", got)
+	}
+	if _, err := os.Lstat(home); err == nil {
+		t.Error("the home was made")
+	}
+}
+
+func TestExplicitDirectoryIsReadFromItsFiles(t *testing.T) {
+	home := simpleHome(t, 4)
+	dir := filepath.Join(home, "sessions", "scope0")
+	x, err := OpenDir(t.Context(), storage.Disk(storage.Policy{}), dir, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer x.Close()
+	if got := strings.Join(sessionIDs(t, x, Filter{}), " "); got != "s0002 s0000" {
+		t.Errorf("Sessions = %q", got)
+	}
+	found, err := x.Search(t.Context(), SearchRequest{Query: ParseQuery("needle0002")})
+	if err != nil || len(found.Hits) != 1 {
+		t.Errorf("Search = %+v, %v", found, err)
+	}
+	if _, err := os.Lstat(filepath.Join(home, "index.db")); err == nil {
+		t.Error("index.db was made")
+	}
+}

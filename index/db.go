@@ -117,6 +117,12 @@ func (x *Index) reopen(ctx context.Context) (damaged bool, err error) {
 		x.settled = true // there is no home, and reading makes none
 		return false, nil
 	}
+	if x.opt.Network(x.home.IndexDB()) {
+		// SQLite's locks and its log can't be trusted there.
+		x.settled = true
+		x.note("home is on a network file system: sessions are read from the files, without an index")
+		return false, nil
+	}
 	db, err := x.dial(ctx)
 	if err == nil {
 		x.db = db

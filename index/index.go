@@ -17,6 +17,7 @@ import (
 type Options struct {
 	Now         func() time.Time                // nil: time.Now
 	Tick        func(path string) time.Duration // clock tick of a file system; nil: storage.Tick
+	Network     func(path string) bool          // is on a network file system; nil: storage.IsNetwork
 	BusyTimeout time.Duration                   // how long to wait for another process; 0: 5 s
 	Project     func(cwd string) string         // the project of a workspace; nil: the workspace itself
 	Progress    func(Progress)                  // told of a build's progress; may be nil
@@ -50,6 +51,9 @@ type Index struct {
 
 	noteMu sync.Mutex
 	notes  []string
+
+	hiddenMu  sync.Mutex
+	hiddenHas hiddenCache
 
 	pendingMu sync.Mutex
 	pending   *pending // what the last refresh saw and could not store; nil if it stored all
@@ -86,6 +90,9 @@ func (opt Options) withDefaults() Options {
 	}
 	if opt.Tick == nil {
 		opt.Tick = storage.Tick
+	}
+	if opt.Network == nil {
+		opt.Network = storage.IsNetwork
 	}
 	if opt.BusyTimeout == 0 {
 		opt.BusyTimeout = migrations.DefaultBusyTimeout

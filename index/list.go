@@ -68,6 +68,10 @@ func (x *Index) Sessions(ctx context.Context, f Filter) (iter.Seq2[Row, error], 
 		rows, total, err = list.run(ctx, db)
 		return err
 	})
+	if err != nil && ctx.Err() == nil {
+		x.note("index can't be read now (" + reasonOf(err) + "): sessions are read from the files")
+		rows, total, err = list.fromFiles(ctx)
+	}
 	if err != nil {
 		return nil, 0, fmt.Errorf("list sessions: %w", err)
 	}
@@ -96,16 +100,21 @@ type listing struct {
 func (l *listing) run(ctx context.Context, db *migrations.DB) ([]Row, int, error) {
 	p := l.x.unstored()
 	if db == nil && p == nil {
-		w, err := l.x.walk(ctx)
-		if err != nil {
-			return nil, 0, err
-		}
-		p = &pending{walk: w, all: true}
+		return l.fromFiles(ctx)
 	}
 	if p == nil || len(p.new) == 0 && len(p.gone) == 0 && !p.all {
 		return l.stored(ctx, db)
 	}
 	return l.merged(ctx, db, p)
+}
+
+// fromFiles answers from the disk alone.
+func (l *listing) fromFiles(ctx context.Context) ([]Row, int, error) {
+	w, err := l.x.walk(ctx)
+	if err != nil {
+		return nil, 0, err
+	}
+	return l.merged(ctx, nil, &pending{walk: w, all: true})
 }
 
 // stored answers from the database alone.

@@ -17,6 +17,11 @@ type SearchFilter struct {
 	Sources   []Source // nil: any
 	Since     time.Time
 	Until     time.Time // before this time
+	// Repeats gives a text at each place where it was typed, not once; what is
+	// at most a minute apart is one typing, noted by two witnesses.
+	Repeats bool
+
+	hidden *hidden // places that are not shown; nil: none
 }
 
 // Hit is one text found, at the newest place it was typed.
@@ -99,22 +104,32 @@ func jsonList[T any](list []T) string {
 
 // page gathers what matches, newest first, equal texts once.
 type page struct {
-	limit int // 0: none
-	sums  map[int64]bool
-	ids   []int64
+	limit   int // 0: none
+	repeats bool
+	hides   func(id int64) bool // may be nil
+	sums    map[int64]int64     // Unix ms of the last one taken
+	ids     []int64
 }
 
-func newPage(limit int) *page { return &page{limit: limit, sums: map[int64]bool{}} }
+func newPage(limit int, repeats bool) *page {
+	return &page{limit: limit, repeats: repeats, sums: map[int64]int64{}}
+}
 
 func (p *page) full() bool { return p.limit > 0 && len(p.ids) >= p.limit }
+
+// sameTyping is how far apart a transcript and history.db may note one typing.
+const sameTyping = time.Minute
 
 // add takes a prompt that matches, unless its text is there, and reports
 // whether there is room for more.
 func (p *page) add(id, sum int64) bool {
-	if !p.sums[sum] && !p.full() {
-		p.sums[sum] = true
-		p.ids = append(p.ids, id)
+	at := id >> rowidBits
+	last, again := p.sums[sum]
+	if p.full() || again && (!p.repeats || last-at <= sameTyping.Milliseconds()) || p.hides != nil && p.hides(id) {
+		return !p.full()
 	}
+	p.sums[sum] = at
+	p.ids = append(p.ids, id)
 	return !p.full()
 }
 
@@ -159,7 +174,10 @@ func (s *promptSearch) hitsOf(ctx context.Context, dir string, ids []int64) ([]H
 	for i, r := range rows {
 		sums[i] = r.Sum
 	}
-	counts, err := s.counts(ctx, sums)
+	counts := map[int64]int{}
+	if !s.page.repeats {
+		counts, err = s.counts(ctx, sums)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -167,7 +185,7 @@ func (s *promptSearch) hitsOf(ctx context.Context, dir string, ids []int64) ([]H
 	for i, r := range rows {
 		h := Hit{
 			Source: r.Source, EntryID: r.Entry, Line: r.Line, Time: time.UnixMilli(r.TimeMs).UTC(),
-			Cwd: r.Cwd, Role: "user", Text: r.Text, Snippet: Snippet(r.Text, s.query.Terms), Count: counts[r.Sum],
+			Cwd: r.Cwd, Role: "user", Text: r.Text, Snippet: Snippet(r.Text, s.query.Terms), Count: max(counts[r.Sum], 1),
 		}
 		if r.Session != nil {
 			h.SessionID = *r.Session

@@ -44,6 +44,8 @@ type ScanOptions struct {
 	Limit   int       // 0: all
 	MaxLine int64     // bytes; 0: jsonl.DefaultMaxLine
 	Workers int       // files read at once; 0: one a core
+
+	hidden *hidden // texts of the user that are not shown; nil: none
 }
 
 // ScanFailure is a file that was not searched whole.

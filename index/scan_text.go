@@ -41,6 +41,9 @@ func (w *scanWorker) judge(f *jsonl.Fields, raw []byte, at place, file *ScanFile
 			return nil
 		}
 	}
+	if w.opt.hidden.hides(string(w.text), order) {
+		return nil
+	}
 	h := &textHit{
 		file: file, order: order, line: at.line, entry: at.entry, role: role,
 		sum: maphash.Bytes(w.seed, w.text),

@@ -16,7 +16,14 @@ import (
 // paths. No query is an error. Source of the rule: DESIGN, "Search rule".
 func SearchPrompts(ctx context.Context, db *sqlx.DB, dir string, q Query, f SearchFilter, limit int) ([]Hit, error) {
 	s := newPromptSearch(db, q, f, limit)
-	if err := s.run(ctx); err != nil {
+	if f.hidden != nil {
+		s.page.hides = s.hides(ctx, f.hidden)
+	}
+	err := s.run(ctx)
+	if err == nil {
+		err = s.hideErr
+	}
+	if err != nil {
 		return nil, fmt.Errorf("search prompts: %w", err)
 	}
 	hits, err := s.hits(ctx, dir)
@@ -39,10 +46,11 @@ type promptSearch struct {
 	where     string
 	args      []any
 	room      []byte // to fold in
+	hideErr   error
 }
 
 func newPromptSearch(db *sqlx.DB, q Query, f SearchFilter, limit int) *promptSearch {
-	s := &promptSearch{db: db, query: q, page: newPage(limit), narrow: f.Cwds != nil || f.SessionID != ""}
+	s := &promptSearch{db: db, query: q, page: newPage(limit, f.Repeats), narrow: f.Cwds != nil || f.SessionID != ""}
 	s.where, s.args = f.where()
 	low, high, where, args := f.span()
 	s.low, s.high = low, high

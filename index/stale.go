@@ -7,7 +7,6 @@ import (
 	"errors"
 
 	"github.com/gajae-code/gjc-index/migrations"
-	"github.com/gajae-code/gjc-index/storage"
 )
 
 // known is what the database says about one file.
@@ -52,15 +51,9 @@ type plannedScope struct {
 	name string
 	dev  uint64
 	gone bool
-	kept []keptFile // files that stay as they are
+	kept []diskFile // files that stay as they are
 	open bool       // a file of it is looked at again at each refresh
 	jobs int
-}
-
-type keptFile struct {
-	name    string
-	info    storage.Info
-	refused string
 }
 
 // plan is the difference between a walk and the database.
@@ -70,7 +63,6 @@ type plan struct {
 	jobs       []job
 	devices    map[int64]int64 // device numbers that a remount has changed
 	same       int
-	removed    int
 	history    *historyPlan // nil: as it was
 }
 
@@ -195,7 +187,7 @@ func (p *plan) compare(ctx context.Context, db *migrations.DB, w *walk, s *diskS
 		same := shift == 0 && k != nil && p.device(k.Dev) == int64(f.info.Dev)
 		if same = judgeFile(&j, same); same {
 			p.same++
-			ps.kept = append(ps.kept, keptFile{f.name, f.info, f.refused})
+			ps.kept = append(ps.kept, f)
 			continue
 		}
 		ps.jobs++

@@ -17,8 +17,8 @@ import (
 // oddFS is the disk with a device number and times of the test's choice.
 type oddFS struct {
 	storage.FS
-	dev   uint64
-	time  int64 // Unix ns that every file has; 0: its own
+	dev  uint64
+	time int64 // Unix ns that every file has; 0: its own
 
 	mu    sync.Mutex
 	opens []string

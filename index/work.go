@@ -122,20 +122,21 @@ func (x *Index) racyAt(info storage.Info, now int64) bool {
 	return near(info.ModTime) || near(info.ChangeTime)
 }
 
+// slot is an outcome on its way to the writer.
+type slot struct {
+	outcome
+	err error
+}
+
 // pipe runs jobs on workers and hands the outcomes over in the order of the
-// jobs. Memory is bounded: workers wait while too much waits for fn.
+// jobs. Memory is bounded: no job begins while too much waits for fn.
 func (x *Index) pipe(ctx context.Context, db *migrations.DB, jobs []job, fn func(*outcome) error) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	type slot struct {
-		outcome
-		err error
-	}
-	order := make(chan chan slot, 64)
 	room := newRoom(pipeBytes)
 	defer context.AfterFunc(ctx, room.wake)()
+	order, todo := make(chan chan slot, 64), make(chan func(*worker))
 	var group sync.WaitGroup
-	todo := make(chan func(*worker))
 	for range min(x.opt.Workers, len(jobs)) {
 		group.Go(func() {
 			w := &worker{x: x, db: db, ex: newExtractor()}
@@ -147,28 +148,7 @@ func (x *Index) pipe(ctx context.Context, db *migrations.DB, jobs []job, fn func
 	group.Go(func() {
 		defer close(order)
 		defer close(todo)
-		for _, j := range jobs {
-			room.wait(ctx) // here and not in the workers, so that none that is due waits for one that is not
-			out := make(chan slot, 1)
-			select {
-			case order <- out:
-			case <-ctx.Done():
-				return
-			}
-			task := func(w *worker) {
-				o, err := w.do(ctx, j)
-				if o.reading != nil {
-					room.take(o.reading.weight())
-				}
-				out <- slot{o, err}
-			}
-			select {
-			case todo <- task:
-			case <-ctx.Done():
-				out <- slot{err: ctx.Err()}
-				return
-			}
-		}
+		feed(ctx, jobs, room, order, todo)
 	})
 	var failed error
 	for out := range order {
@@ -187,7 +167,37 @@ func (x *Index) pipe(ctx context.Context, db *migrations.DB, jobs []job, fn func
 		}
 	}
 	group.Wait()
+	if failed == nil {
+		failed = ctx.Err() // jobs that never began
+	}
 	return failed
+}
+
+// feed gives jobs out, in order, as long as there is room. Workers never wait
+// for room themselves, so that none that is due waits for one that is not.
+func feed(ctx context.Context, jobs []job, room *room, order chan<- chan slot, todo chan<- func(*worker)) {
+	for _, j := range jobs {
+		room.wait(ctx)
+		out := make(chan slot, 1)
+		select {
+		case order <- out:
+		case <-ctx.Done():
+			return
+		}
+		task := func(w *worker) {
+			o, err := w.do(ctx, j)
+			if o.reading != nil {
+				room.take(o.reading.weight())
+			}
+			out <- slot{o, err}
+		}
+		select {
+		case todo <- task:
+		case <-ctx.Done():
+			out <- slot{err: ctx.Err()}
+			return
+		}
+	}
 }
 
 // room is an amount of memory that workers share. One reading may exceed it.

@@ -14,6 +14,7 @@ import (
 
 	"github.com/gajae-code/gjc-index/scope"
 	"github.com/gajae-code/gjc-index/storage"
+	"github.com/gajae-code/gjc-index/storage/storagetest"
 )
 
 func TestTerminalIDIsTheFirstThatNamesATerminal(t *testing.T) {
@@ -83,6 +84,29 @@ func TestBreadcrumbIsOwnerOnlyAndRead(t *testing.T) {
 	if len(entries) != 1 {
 		t.Errorf("%s holds %v, want one file", dir, entries)
 	}
+}
+
+func TestBreadcrumbThatCannotBeWrittenLeavesTheOldOne(t *testing.T) {
+	storagetest.EachFault(t, storagetest.FaultPlan{}, func(t *testing.T, plan storagetest.FaultPlan) *storagetest.Fault {
+		s := terminalStore(t)
+		noError(t, s.writeBreadcrumb("/w", "/s/old.jsonl"))
+		fault := storagetest.NewFault(storage.Disk(storage.Policy{}), plan)
+		err := NewStore(fault, s.opt).writeBreadcrumb("/w", "/s/new.jsonl")
+		b, ok := s.readBreadcrumb()
+		want := "/s/new.jsonl"
+		if err != nil {
+			want = "/s/old.jsonl"
+		}
+		if !ok || b.path != want {
+			t.Errorf("breadcrumb = %v, %v after %v, want %s", b, ok, err, want)
+		}
+		entries, readErr := os.ReadDir(s.opt.Home.Breadcrumbs())
+		noError(t, readErr)
+		if len(entries) != 1 && !plan.Sticky {
+			t.Errorf("left: %v", entries)
+		}
+		return fault
+	})
 }
 
 func TestBreadcrumbOfTwoLinesOnly(t *testing.T) {

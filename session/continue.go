@@ -181,7 +181,9 @@ func (s *Store) firstOpenable(ctx context.Context, all []choice, open func(choic
 			return -1, left, err
 		}
 		if reason != "" {
-			left = append(left, LeftOut{Path: c.path, Reason: reason})
+			if reason != isMissing { // what is not there is not left out
+				left = append(left, LeftOut{Path: c.path, Reason: reason})
+			}
 			continue
 		}
 		err = open(c)
@@ -195,6 +197,10 @@ func (s *Store) firstOpenable(ctx context.Context, all []choice, open func(choic
 	}
 	return -1, left, nil
 }
+
+// isMissing is why a file that is gone is not continued, such as that of a
+// session that was begun and never got an answer.
+const isMissing = "is missing"
 
 // unstableTries is how often a file that changes under the inspection is
 // inspected before it counts as being written.
@@ -216,7 +222,7 @@ func (s *Store) whyNot(ctx context.Context, c choice) (reason string, err error)
 	case in.Verdict == jsonl.Unstable:
 		return "", fmt.Errorf("continue %s: %w", c.path, ErrBusy)
 	case in.Verdict == jsonl.Missing:
-		return "is missing", nil
+		return isMissing, nil
 	case !in.Verdict.Openable() && !in.OnlyTail:
 		return fmt.Sprintf("is %s: %s", in.Verdict, reasonOf(in.Cause)), nil
 	case c.workspace != "" && !samePlace(in.Transcript.Header.Cwd(), c.workspace):

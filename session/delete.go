@@ -20,8 +20,8 @@ var ErrNotManaged = errors.New("session lies in a directory of the user's own")
 // workspace is gone nothing could bring it back, and tombstone is "".
 //
 // Errors: ErrBusy or ErrProtected while anything writes or reads it,
-// ErrNotManaged, fs.ErrNotExist, *scope.Error; then nothing was deleted, unless
-// the error says that it was.
+// ErrNotManaged, fs.ErrNotExist, *scope.Error. What was cut off halfway is
+// finished by another call, or by scope.Reconcile.
 func (s *Store) Delete(ctx context.Context, path string) (tombstone string, err error) {
 	if path, err = filepath.Abs(path); err != nil {
 		return "", err
@@ -103,14 +103,14 @@ func (s *Store) deleteHeld(ctx context.Context, path string) (tombstone string, 
 	return sc.Delete(ctx, s.fsys, s.opt.Process, c)
 }
 
-// removeOrphan removes a session whose workspace is gone, the transcript first:
-// artifacts without one are found and offered again, never the other way round.
+// removeOrphan removes a session whose workspace is gone, the transcript last:
+// as long as that is there, a call that was cut off can be made again.
 func (s *Store) removeOrphan(ctx context.Context, path string) error {
+	if err := s.removeTree(ctx, stemOf(path), 0); err != nil {
+		return fmt.Errorf("remove artifacts: %w", err)
+	}
 	if err := s.fsys.Remove(path); err != nil {
 		return err
-	}
-	if err := s.removeTree(ctx, stemOf(path), 0); err != nil {
-		return fmt.Errorf("session is gone, its artifacts are not: %w", err)
 	}
 	return s.fsys.SyncDir(filepath.Dir(path))
 }

@@ -1,13 +1,17 @@
 package session
 
 import (
+	"context"
 	"errors"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
+	"github.com/gajae-code/gjc-index/scope"
 	"github.com/gajae-code/gjc-index/storage"
+	"github.com/gajae-code/gjc-index/storage/storagetest"
 )
 
 func TestDeleteTakesTheSessionAndWhatBelongsToIt(t *testing.T) {
@@ -117,4 +121,34 @@ func TestDeleteOutsideOfTheHomeIsRefused(t *testing.T) {
 	if _, err := os.Stat(path); err != nil {
 		t.Error(err)
 	}
+}
+
+func TestDeleteKilledAnywhereIsFinishedByTheNext(t *testing.T) {
+	at := func(dir string) (path string, s *Store) {
+		home := scope.HomeAt(filepath.Join(dir, "agent"))
+		return filepath.Join(home.Sessions(), "-old", "a.jsonl"), NewStore(storage.Disk(storage.Policy{}), Options{Home: home})
+	}
+	setup := func(t *testing.T, dir string) {
+		path, _ := at(dir)
+		w := &world{t: t, root: dir}
+		w.transcript(path, "a", filepath.Join(dir, "gone"), 1)
+		w.file(stemOf(path)+"/one.txt", "1", 1)
+		w.file(stemOf(path)+"/deep/two.txt", "2", 1)
+	}
+	step := func(fsys storage.FS, dir string, _ func()) error {
+		path, s := at(dir)
+		_, err := NewStore(fsys, s.opt).Delete(context.Background(), path)
+		return err
+	}
+	check := func(t *testing.T, dir string, _ int) {
+		path, s := at(dir)
+		if _, err := s.Delete(t.Context(), path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			t.Errorf("the next Delete = %v", err)
+		}
+		entries, err := os.ReadDir(filepath.Dir(path))
+		if err != nil || len(entries) != 0 {
+			t.Errorf("left: %v, %v", entries, err)
+		}
+	}
+	storagetest.EachStep(t, setup, step, check)
 }

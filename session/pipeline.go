@@ -29,6 +29,7 @@ func (c *core) appenderLocked() error {
 		return protectedIfLocked(err)
 	}
 	c.app, c.gen = app, c.held.gen
+	c.strangers = c.strangers || app.Size() != c.size
 	return nil
 }
 
@@ -65,7 +66,7 @@ func (c *core) settleLocked() {
 		if err := r.Finish(context.Background()); err != nil {
 			c.st.opt.Log.Error("carry over late lines", "path", c.path, "cause", err)
 		}
-		c.foreign = append(c.foreign, r.Late()[before:]...)
+		c.strangers = c.strangers || len(r.Late()) > before
 	}
 	c.lates = kept
 }
@@ -190,11 +191,11 @@ func (c *core) rewriteOnceLocked(ctx context.Context, more []*jsonl.Entry, exact
 	if !placed {
 		return errors.Join(err, r.Close())
 	}
-	c.foreign = append(c.foreign, r.Late()...)
 	c.lates = append(c.lates, r)
 	c.held.gen++
 	c.rewrite, c.onDisk, c.dirty = false, true, false
-	c.wroteAll(size + int64(len(r.Late())))
+	c.wroteAll(size)
+	c.strangers = len(r.Late()) > 0 // they follow what was written, in whatever order
 	return uncertain(errors.Join(err, c.appenderLocked()))
 }
 

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"math"
 	"strings"
 	"time"
 
@@ -84,14 +85,15 @@ func wholeRecords(data []byte) []byte {
 func headerPrefix(t *jsonl.Transcript) prefix {
 	h := t.Header
 	p := prefix{info: Info{ID: h.ID(), Cwd: h.Cwd(), ParentSession: h.ParentSession()}}
-	p.info.created(h.Timestamp())
+	p.info.created(h.Value().Get("timestamp"))
 	p.info.Title, p.info.HasTitle = t.Title()
 	p.patchable = t.Stored == 4 || t.Stored == 5
 	return p
 }
 
-func (in *Info) created(timestamp string) {
-	if ms, ok := jsonl.ParseDate(timestamp); ok {
+// created takes the header's timestamp, which the original hands to Date.
+func (in *Info) created(timestamp jsonl.Value) {
+	if ms := jsonl.DateOf(timestamp); !math.IsNaN(ms) {
 		in.Created, in.HasCreated = time.UnixMilli(int64(ms)).UTC(), true
 	}
 }

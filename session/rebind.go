@@ -48,11 +48,20 @@ func (s *Store) Rebind(ctx context.Context, opt RebindOptions) (rows []RebindRow
 	if err != nil {
 		return nil, nil, fmt.Errorf("rebind %s: %w", opt.From, err)
 	}
-	for _, in := range found.Sessions {
+	halfway, err := s.halfMoved(ctx, from, to.Dir)
+	if err != nil {
+		return nil, nil, fmt.Errorf("rebind %s: %w", opt.From, err)
+	}
+	tried := map[string]bool{}
+	for _, in := range append(found.Sessions, halfway...) {
+		if tried[in.Path] { // the other half of one that was copied just now
+			continue
+		}
 		if opt.ID != "" && in.ID != opt.ID {
 			continue
 		}
 		row := RebindRow{Session: in, To: filepath.Join(to.Dir, filepath.Base(in.Path))}
+		tried[row.To] = true
 		if err := s.rebindOne(ctx, &row, to, opt.DryRun); err != nil {
 			if ctx.Err() != nil {
 				return rows, found.LeftOut, ctx.Err()
@@ -70,6 +79,8 @@ func (s *Store) Rebind(ctx context.Context, opt RebindOptions) (rows []RebindRow
 	return rows, found.LeftOut, err
 }
 
+var errCopiedBefore = errors.New("was copied before")
+
 // rebindOne moves one session. Where it is in an older layout a copy of it is
 // moved.
 func (s *Store) rebindOne(ctx context.Context, row *RebindRow, to *scope.Scope, dry bool) error {
@@ -85,7 +96,10 @@ func (s *Store) rebindOne(ctx context.Context, row *RebindRow, to *scope.Scope, 
 	if err != nil {
 		return err
 	}
-	if there && !(row.Copied && s.sameBytes(ctx, row.Session.Path, row.To)) {
+	if there && row.To != row.Session.Path && !(row.Copied && s.sameBytes(ctx, row.Session.Path, row.To)) {
+		if in, err := readInfo(ctx, s.fsys, row.To); err == nil && row.Copied && in.ID == row.Session.ID {
+			return errCopiedBefore
+		}
 		return fmt.Errorf("%w: %s", scope.ErrConflict, filepath.Base(row.To))
 	}
 	if dry {
@@ -147,6 +161,23 @@ func (s *Store) sessionsOf(ctx context.Context, from string) (Listing, error) {
 	}
 	sortByModified(l.Sessions)
 	return l, nil
+}
+
+// halfMoved are sessions in the new scope whose header still names the old
+// workspace: a move that was cut off before its last step.
+func (s *Store) halfMoved(ctx context.Context, from, dir string) ([]Info, error) {
+	there, err := s.ScanDir(ctx, dir)
+	if err != nil {
+		return nil, err
+	}
+	names := goneNamesOf(from)
+	var half []Info
+	for _, row := range there.Sessions {
+		if names.paths[filepath.Clean(row.Cwd)] || samePlace(row.Cwd, from) {
+			half = append(half, row)
+		}
+	}
+	return half, nil
 }
 
 // isGone reports whether a header's workspace does not exist: in the scope of

@@ -87,7 +87,7 @@ func TestRebindTakesSessionsToTheNewWorkspace(t *testing.T) {
 	}
 	rows, _, err = w.store(Options{}).Rebind(t.Context(), RebindOptions{From: from, To: to})
 	noError(t, err)
-	if got := outcome(w, rows); len(got) != 1 || got["c"][:5] != "stays" {
+	if got := outcome(w, rows); len(got) != 1 || got["c"] != "stays: was copied before" {
 		t.Errorf("a second Rebind = %v, want that only the source of c stays", got)
 	}
 }

@@ -3,6 +3,7 @@ package session
 import (
 	"errors"
 	"io/fs"
+	"os"
 	"path/filepath"
 	"testing"
 
@@ -88,5 +89,46 @@ func TestInventoryListsEveryDirectoryWithoutWriting(t *testing.T) {
 	}
 	if diff := cmp.Diff(map[string]string{"agent/sessions/plain/bad.jsonl": "no session header"}, w.reasons(inv.LeftOut)); diff != "" {
 		t.Errorf("left out (-want +got):\n%s", diff)
+	}
+}
+
+func TestOpeningASessionOfAnotherWorkspaceForksIt(t *testing.T) {
+	w := newWorld(t)
+	cwd, other := w.workspace("w"), w.workspace("other")
+	w.transcript(w.scope(cwd).Dir+"/x_near.jsonl", "near", cwd, 1)
+	far := w.transcript(w.scope(other).Dir+"/x_far.jsonl", "far", other, 2)
+	before, err := os.ReadFile(far)
+	noError(t, err)
+	for _, tt := range []struct {
+		arg, dir   string
+		want, from string // the directory it is in, its parent
+		forked     bool
+	}{
+		{"near", "", w.scope(cwd).Dir, "", false},
+		{"far", "", w.scope(cwd).Dir, "far", true},
+		{"far", w.root + "/s", w.root + "/s", "far", true},
+		{far, "", w.scope(cwd).Dir, "far", true},
+	} {
+		s := w.store(Options{})
+		r, err := s.Resolve(t.Context(), tt.arg, cwd, tt.dir)
+		noError(t, err)
+		session, forked, err := s.OpenResolved(t.Context(), r, cwd, tt.dir, OpenOptions{})
+		noError(t, err)
+		parent := session.Header().Get("parentSession").Str()
+		if session.Dir() != tt.want || forked != tt.forked || session.Cwd() != cwd || parent != tt.from {
+			t.Errorf("OpenResolved(%s) is in %s for %s, parent %q, forked %v, want %s, parent %q, %v",
+				tt.arg, w.rel(session.Dir()), w.rel(session.Cwd()), parent, forked, w.rel(tt.want), tt.from, tt.forked)
+		}
+		if entries, err := session.Entries(t.Context()); err != nil || len(entries) != 2 {
+			t.Errorf("OpenResolved(%s) has %d entries, %v, want 2", tt.arg, len(entries), err)
+		}
+		path := session.Path()
+		noError(t, session.Close())
+		if forked {
+			noError(t, os.Remove(path))
+		}
+	}
+	if after, err := os.ReadFile(far); err != nil || string(after) != string(before) {
+		t.Errorf("the session of the other workspace changed: %v", err)
 	}
 }

@@ -25,8 +25,9 @@ func salvagePrefix(data []byte) (prefix, error) {
 	p.info.Cwd, _ = valueOf(raw, "cwd")
 	p.info.Title, p.info.HasTitle = valueOf(raw, "title")
 	p.info.ParentSession, _ = valueOf(raw, "parentSession")
-	timestamp, _ := valueOf(raw, "timestamp")
-	p.info.created(timestamp)
+	if timestamp, ok := valueOf(raw, "timestamp"); ok {
+		p.info.created(jsonl.StringValue(timestamp))
+	}
 	return p, nil
 }
 

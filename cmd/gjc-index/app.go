@@ -33,6 +33,8 @@ type app struct {
 	projectsMu sync.Mutex
 	projects   map[string]string // by directory
 
+	huge int64 // bytes from which a session is read line by line
+
 	failed  []index.Failure // what the refresh could not read
 	leftOut int             // files or lines left out: exit status 3
 }
@@ -41,7 +43,7 @@ func newApp(stdin io.Reader, stdout, stderr io.Writer) *app {
 	return &app{
 		stdin: stdin, out: bufio.NewWriterSize(stdout, 64<<10), stderr: stderr,
 		fsys: storage.Disk(storage.Policy{}), now: time.Now, env: os.Getenv,
-		screen: screenOf(stdout, os.Getenv), projects: map[string]string{},
+		screen: screenOf(stdout, os.Getenv), projects: map[string]string{}, huge: hugeFile,
 	}
 }
 
@@ -75,7 +77,8 @@ them, kept fresh by each command, and can be thrown away at any time.`,
 	root.SetFlagErrorFunc(wrongFlag)
 	root.SetHelpCommand(helpCommand(root))
 	root.AddCommand(a.listCommand(), a.searchCommand(), a.showCommand(), a.treeCommand(), a.contextCommand(),
-		a.reindexCommand(), a.statusCommand(), a.verifyCommand(), a.versionCommand())
+		a.historyCommand(), a.reindexCommand(), a.statusCommand(), a.verifyCommand(), a.versionCommand())
+	root.AddCommand(a.sessionCommands()...)
 	root.InitDefaultCompletionCmd()
 	if c, _, err := root.Find([]string{"completion"}); err == nil {
 		c.Args, c.RunE = rootArgs, func(c *cobra.Command, _ []string) error { return c.Help() }
@@ -145,7 +148,7 @@ func (a *app) open(ctx context.Context, opt index.Options) (*index.Index, error)
 		if err != nil {
 			return nil, err
 		}
-		return index.OpenDir(ctx, a.fsys, dir, opt)
+		return index.OpenDir(ctx, readOnly{a.fsys}, dir, opt)
 	}
 	home, err := a.homeDir()
 	if err != nil {

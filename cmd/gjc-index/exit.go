@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"syscall"
 
+	"github.com/gajae-code/gjc-index/history"
 	"github.com/gajae-code/gjc-index/index"
 	"github.com/gajae-code/gjc-index/jsonl"
 	"github.com/gajae-code/gjc-index/scope"
@@ -44,16 +45,22 @@ func usagef(format string, args ...any) error { return usageError(fmt.Errorf(for
 // exitOf says which exit status an error has: one table for all commands.
 func exitOf(ctx context.Context, err error) int {
 	var ambiguous *index.AmbiguousError
+	var failed *jsonl.AppendError
+	errors.As(err, &failed)
 	switch {
 	case err == nil:
 		return exitDone
+	case failed != nil && failed.Outcome == jsonl.Uncertain:
+		return exitUncertain
 	case ctx.Err() != nil, errors.Is(err, context.Canceled):
 		return exitInterrupted
+	case failed != nil:
+		return exitRolledBack
 	case errors.Is(err, errUsage), errors.Is(err, session.ErrBadID):
 		return exitUsage
 	case errors.As(err, &ambiguous), errors.Is(err, fs.ErrNotExist):
 		return exitMissing
-	case errors.Is(err, session.ErrBusy), errors.Is(err, storage.ErrLocked), errors.Is(err, session.ErrProtected):
+	case errors.Is(err, session.ErrBusy), errors.Is(err, storage.ErrLocked), errors.Is(err, session.ErrProtected), errors.Is(err, history.ErrBusy):
 		return exitBusy
 	case errors.Is(err, storage.ErrUnsafe), errors.Is(err, scope.ErrBinding), errors.Is(err, scope.ErrNetwork):
 		return exitUnsafe

@@ -48,25 +48,38 @@ func objects(t *testing.T, text string) []map[string]any {
 }
 
 // TestFaults checks each case's expect.json against what verify, list, context
-// and search say of its files.
+// and search say of its files. A case that is steps has a test of its own, or
+// waits for a command that is still to come.
 func TestFaults(t *testing.T) {
-	cases, err := filepath.Glob(filepath.Join(faultsDir(), "*"))
+	cases, err := filepath.Glob(filepath.Join(faultsDir(), "*", "case.md"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	ran := 0
-	for _, dir := range cases {
+	if len(cases) == 0 {
+		t.Fatalf("no cases in %s", faultsDir())
+	}
+	for _, file := range cases {
+		dir := filepath.Dir(file)
+		ran := false
 		if data, err := os.ReadFile(filepath.Join(dir, "expect.json")); err == nil {
-			ran++
+			ran = true
 			t.Run(filepath.Base(dir), func(t *testing.T) { testExpect(t, dir, data) })
 		}
 		if data, err := os.ReadFile(filepath.Join(dir, "queries.json")); err == nil {
-			ran++
+			ran = true
 			t.Run(filepath.Base(dir)+"/queries", func(t *testing.T) { testQueries(t, dir, data) })
 		}
-	}
-	if ran == 0 {
-		t.Fatalf("no cases in %s", faultsDir())
+		id := filepath.Base(dir)
+		if _, steps := stepCases[id]; ran || steps {
+			continue
+		}
+		if why, ok := laterCases[id]; ok {
+			t.Logf("%s: %s", id, why)
+		} else if os.Getenv("GJC_FAULTS_DIR") == "" {
+			t.Errorf("%s has steps, and no test and no reason why not", id)
+		} else {
+			t.Logf("%s is steps only", id)
+		}
 	}
 }
 
@@ -83,6 +96,9 @@ func testExpect(t *testing.T, dir string, data []byte) {
 		path := filepath.Join(dir, filepath.FromSlash(name))
 		if _, err := os.Stat(path); err != nil {
 			continue
+		}
+		for field := range otherFields[filepath.Base(dir)+"/"+name] {
+			delete(want, field)
 		}
 		t.Run(name, func(t *testing.T) { testFile(t, path, want) })
 	}
@@ -150,9 +166,13 @@ func testListed(t *testing.T, home, path string, want map[string]any, limit []st
 		}
 		return
 	}
-	for key, column := range map[string]string{"id": "id", "cwd": "cwd", "title": "title", "entries": "entries", "messages": "messages", "version": "version"} {
-		if diff := cmp.Diff(want[key], row[column]); diff != "" {
-			t.Errorf("list: %s (-want +got):\n%s", column, diff)
+	for _, key := range []string{"id", "cwd", "title", "entries", "messages", "version"} {
+		w, ok := want[key]
+		if !ok {
+			continue
+		}
+		if diff := cmp.Diff(w, row[key]); diff != "" {
+			t.Errorf("list: %s (-want +got):\n%s", key, diff)
 		}
 	}
 	if first, _ := row["firstPrompt"].(string); first != want["first_message"] && !(want["first_message"] == nil && first == "") {

@@ -1,10 +1,9 @@
 package main
 
 import (
-	"cmp"
 	"context"
 	"slices"
-	"unicode"
+	"strings"
 
 	"github.com/gajae-code/gjc-index/index"
 )
@@ -17,37 +16,32 @@ const shortestID = 4
 // characters that begins no other one, whatever its case; an id that is the
 // beginning of another, or is there twice, stays whole. It takes one sort.
 func ShortIDs(ids []string) map[string]string {
-	type folded struct {
-		id    string
-		runes []rune
+	type folded struct{ low, id string }
+	list := make([]folded, len(ids))
+	for i, id := range ids {
+		list[i] = folded{strings.ToLower(id), id}
 	}
-	list := make([]folded, 0, len(ids))
-	for _, id := range ids {
-		f := folded{id, []rune(id)}
-		for i, r := range f.runes {
-			f.runes[i] = unicode.ToLower(r)
-		}
-		list = append(list, f)
-	}
-	slices.SortFunc(list, func(x, y folded) int {
-		return cmp.Or(slices.Compare(x.runes, y.runes), cmp.Compare(x.id, y.id))
-	})
+	slices.SortFunc(list, func(x, y folded) int { return strings.Compare(x.low, y.low) })
 	short := make(map[string]string, len(list))
 	for i, f := range list {
-		need := shortestID
+		need := 0 // bytes
 		if i > 0 {
-			need = max(need, shared(f.runes, list[i-1].runes)+1)
+			need = shared(f.low, list[i-1].low) + 1
 		}
 		if i+1 < len(list) {
-			need = max(need, shared(f.runes, list[i+1].runes)+1)
+			need = max(need, shared(f.low, list[i+1].low)+1)
 		}
-		short[f.id] = firstRunes(f.id, need)
+		if len(f.low) == len(f.id) { // else its small letters are longer, and stand elsewhere
+			short[f.id] = beginning(f.id, need)
+		} else {
+			short[f.id] = f.id
+		}
 	}
 	return short
 }
 
-// shared is how many runes two texts begin with in common.
-func shared(x, y []rune) int {
+// shared is how many bytes two texts begin with in common.
+func shared(x, y string) int {
 	n := 0
 	for n < len(x) && n < len(y) && x[n] == y[n] {
 		n++
@@ -55,14 +49,17 @@ func shared(x, y []rune) int {
 	return n
 }
 
-func firstRunes(text string, n int) string {
-	for i := range text {
-		if n == 0 {
-			return text[:i]
+// beginning is the shortest beginning of whole characters that has so many
+// bytes, and as many characters as are always shown.
+func beginning(id string, bytes int) string {
+	characters := 0
+	for i := range id {
+		if i >= bytes && characters >= shortestID {
+			return id[:i]
 		}
-		n--
+		characters++
 	}
-	return text
+	return id
 }
 
 // idLister gives the ids of all sessions without the rest of their rows.

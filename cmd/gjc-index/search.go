@@ -60,6 +60,7 @@ func (a *app) search(cmd *cobra.Command, f searchFlags, text string) error {
 		return err
 	}
 	return a.withIndex(cmd.Context(), func(x *index.Index) error {
+		var only string // the file of --session
 		req := index.SearchRequest{
 			Query: index.ParseQuery(text), Role: role, Cwd: p.cwd, Project: p.project,
 			Since: p.since, Until: p.until, Limit: f.limit + f.offset + 1,
@@ -69,7 +70,7 @@ func (a *app) search(cmd *cobra.Command, f searchFlags, text string) error {
 			if err != nil {
 				return err
 			}
-			req.Session = row.Path
+			req.Session, only = row.ID, row.Path
 		}
 		found, err := x.Search(cmd.Context(), req)
 		if err != nil {
@@ -85,7 +86,7 @@ func (a *app) search(cmd *cobra.Command, f searchFlags, text string) error {
 		if err := a.printFound(cmd, x, found.Hits, f); err != nil {
 			return err
 		}
-		return a.sayUnsearched(cmd, x, found.Failed, req.Session)
+		return a.sayUnsearched(cmd, x, found.Failed, only)
 	})
 }
 

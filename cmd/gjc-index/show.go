@@ -45,10 +45,10 @@ func (a *app) show(cmd *cobra.Command, x *index.Index, ref string, f showFlags) 
 	if err := checkShow(cmd, f); err != nil {
 		return err
 	}
-	s, err := a.find(cmd.Context(), x, ref, !f.strict)
-	if err != nil {
-		return err
-	}
+	return a.with(cmd.Context(), x, ref, !f.strict, func(s found) error { return a.showFound(cmd, x, s, f) })
+}
+
+func (a *app) showFound(cmd *cobra.Command, x *index.Index, s found, f showFlags) error {
 	if f.entry != "" {
 		return a.showEntry(s, f.entry)
 	}

@@ -22,11 +22,7 @@ brackets, the last entry marked.`,
 		Args:    oneArg("a session id"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return a.withIndex(cmd.Context(), func(x *index.Index) error {
-				s, err := a.find(cmd.Context(), x, args[0], !strict)
-				if err != nil {
-					return err
-				}
-				return a.printTree(cmd.Context(), s)
+				return a.with(cmd.Context(), x, args[0], !strict, func(s found) error { return a.printTree(cmd.Context(), s) })
 			})
 		},
 	}
