@@ -53,7 +53,9 @@ func (c *core) finishLates(ctx context.Context) error {
 	defer c.held.mu.Unlock()
 	var errs []error
 	for _, r := range c.lates {
-		errs = append(errs, r.Finish(ctx))
+		if err := r.Finish(ctx); err != nil {
+			errs = append(errs, err, r.Close())
+		}
 	}
 	c.lates = nil
 	return errors.Join(errs...)

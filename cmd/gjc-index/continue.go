@@ -114,7 +114,8 @@ func (a *app) sayPassed(left []session.LeftOut) {
 			note.Files = append(note.Files, passedFile{l.Path, plain(l.Reason)})
 		}
 		if !a.quiet {
-			_ = encodeJSON(a.stderr, note) // a note that can't be written is no error
+			line, _ := encodeJSON(note) // such a note can always be encoded
+			fmt.Fprint(a.stderr, line)
 		}
 		return
 	}

@@ -115,7 +115,7 @@ func (a *app) printError(text string, status int, several *index.AmbiguousError)
 			out.Candidates = append(out.Candidates, candidateJSON{r.ID, r.Path})
 		}
 	}
-	_ = encodeJSON(a.stderr, out) // there is no other place to say it
+	a.sayJSON(out)
 }
 
 // asksForJSON looks for --json where flags could not be parsed.
