@@ -232,11 +232,7 @@ func (x *extractor) headerPatch(rec *jsonl.Record) error {
 	if x.r.version < 4 {
 		return nil
 	}
-	v, _, err := jsonl.Parse(rec.Raw)
-	if err != nil {
-		return nil
-	}
-	patch, ok := headerPatch(v)
+	patch, ok := jsonl.ParseHeaderPatch(rec.Raw)
 	if !ok {
 		return nil
 	}
