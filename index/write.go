@@ -119,7 +119,7 @@ func (w *writer) rows(o *outcome) error {
 		w.prompts.Add(Prompt{Source: SourceSession, SessionKey: key, SessionID: r.id, FileKey: key, EntryID: p.id,
 			Line: p.line, Time: p.time.ms, Cwd: r.cwd, Text: p.text})
 	}
-	return nil
+	return w.prompts.SpillTo(w.tx)
 }
 
 func (w *writer) addUsage(key int64, u *usageRow) error {
