@@ -82,7 +82,7 @@ func (x *Index) Search(ctx context.Context, r SearchRequest) (Found, error) {
 		return found, err
 	case err != nil:
 		x.note("index can't be read now (" + reasonOf(err) + "): what was typed is looked for in the files")
-		return x.scanFiles(ctx, r, nil)
+		return x.searchUnindexed(ctx, r, hidden)
 	case noIndex, p != nil && p.all:
 		return x.searchUnindexed(ctx, r, hidden)
 	case p != nil && len(p.new) > 0 && r.wants(SourceSession):

@@ -146,7 +146,7 @@ func (s *Store) busy(path, lease string) error {
 }
 
 // release gives the lease up with the last session that has it. gone says that
-// the transcript never came to be: then the lease file goes too.
+// nothing was or is to be written: then the lease file goes too, while held.
 func (h *held) release(gone bool) error {
 	h.st.mu.Lock()
 	defer h.st.mu.Unlock()

@@ -164,6 +164,9 @@ func (s *Store) openAt(ctx context.Context, path string, managed bool, opt OpenO
 		return nil, err
 	}
 	c.held = held
+	if err := s.checkLinks(path, managed); err != nil {
+		return nil, c.abandon(err)
+	}
 	if opt.AppendOnly {
 		ok, err := c.openEnd(ctx)
 		if ok && err == nil {
@@ -183,6 +186,23 @@ func (s *Store) openAt(ctx context.Context, path string, managed bool, opt OpenO
 	return c, nil
 }
 
+// checkLinks removes the second name that a killed publish may have left. In a
+// scope a file with two names is refused: both programs would.
+func (s *Store) checkLinks(path string, managed bool) error {
+	err := storage.HealTwin(s.fsys, path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil || !managed {
+		return err
+	}
+	st, err := s.fsys.Lstat(path)
+	if err == nil && st.Links > 1 {
+		return &storage.UnsafeError{Path: path, Reason: "has a second name"}
+	}
+	return err
+}
+
 // abandon gives up a session that could not be opened.
 func (c *core) abandon(err error) error {
 	if c.app != nil {
@@ -191,7 +211,7 @@ func (c *core) abandon(err error) error {
 	for _, r := range c.lates {
 		err = errors.Join(err, r.Close())
 	}
-	return errors.Join(err, c.held.release(!c.existsLocked()))
+	return errors.Join(err, c.held.release(true))
 }
 
 func (c *core) existsLocked() bool {

@@ -160,7 +160,7 @@ func TestRebindHidesTheSourceOfAMigratedSession(t *testing.T) {
 }
 
 func TestRebindFinishesACopyThatWasCutOff(t *testing.T) {
-	w, from, to, old := renamedWorkspace(t)
+	w, from, to, _ := renamedWorkspace(t)
 	target := w.scope(to)
 	w.file(target.Dir+"/c/deep/out.txt", "artifact", 3)
 	rows, _, err := w.store(Options{}).Rebind(t.Context(), RebindOptions{From: from, To: to, ID: "c"})
@@ -168,7 +168,7 @@ func TestRebindFinishesACopyThatWasCutOff(t *testing.T) {
 	if len(rows) != 1 || !rows[0].Moved {
 		t.Errorf("with the artifact there: Rebind = %+v", rows)
 	}
-	w, from, to, old = renamedWorkspace(t)
+	w, from, to, old := renamedWorkspace(t)
 	raw, err := os.ReadFile(old.Root + "/-old/c.jsonl")
 	noError(t, err)
 	w.file(w.scope(to).Dir+"/c.jsonl", string(raw), 3)

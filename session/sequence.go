@@ -83,6 +83,38 @@ func (q *sequence) refill(ctx context.Context, n uint64, dir string) (err error)
 	return nil
 }
 
+// RepairSequence looks at the home's sequence of event ids. One that is no
+// number is kept under another name and begun anew above every id in use; kept
+// says under which, "" if nothing was wrong. A sequence that can be read is
+// never changed.
+func (s *Store) RepairSequence(ctx context.Context) (kept string, err error) {
+	q := s.seq
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	path := q.home.EventSequence()
+	lock, err := q.fsys.Lock(enter(ctx, rankSequence, q), path, storage.Exclusive)
+	if err != nil {
+		return "", fmt.Errorf("repair event ids: %w", err)
+	}
+	defer func() { err = errors.Join(err, lock.Unlock()) }()
+	if _, _, err := readSequence(lock.File()); !errors.Is(err, ErrSequence) {
+		return "", err
+	}
+	kept, err = s.copyAside(ctx, path)
+	if err != nil {
+		return "", fmt.Errorf("repair event ids: %w", err)
+	}
+	next, err := q.recover(ctx, "")
+	if err != nil {
+		return kept, fmt.Errorf("repair event ids: %w", err)
+	}
+	q.next, q.end = 0, 0
+	if err := lock.File().Truncate(0); err != nil {
+		return kept, fmt.Errorf("repair event ids: %w", err)
+	}
+	return kept, q.writeSequence(lock.File(), next, false)
+}
+
 // readSequence reads the next free id. known is false for a file that is new,
 // also one whose first writing was cut off: no id was given out then.
 func readSequence(f storage.File) (next uint64, known bool, err error) {

@@ -111,7 +111,8 @@ func (s *Session) SetFile(ctx context.Context, path string) error {
 	}
 	place, err := s.st.placeOf(path)
 	if err == nil && place == placeLegacy {
-		err = &scope.Error{Code: scope.MigrationDisabled, Path: path, Reason: "open it as a managed session"}
+		place = placeScope
+		path, err = s.st.migrated(ctx, path, s.st.opt.Migration)
 	}
 	if err != nil {
 		return fmt.Errorf("switch session: %w", err)

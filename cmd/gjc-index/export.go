@@ -23,6 +23,11 @@ type exportFlags struct {
 	all, allBranches, keepAll, force bool
 }
 
+// exportCommands show sessions to people and other programs.
+func (a *app) exportCommands() []*cobra.Command {
+	return []*cobra.Command{a.exportCommand()}
+}
+
 func (a *app) exportCommand() *cobra.Command {
 	var f exportFlags
 	cmd := &cobra.Command{

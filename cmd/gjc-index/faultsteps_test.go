@@ -2,7 +2,6 @@ package main
 
 import (
 	"bytes"
-	"context"
 	"database/sql"
 	"encoding/json"
 	"fmt"
@@ -388,16 +387,5 @@ func TestB111IdsThatArePaths(t *testing.T) {
 				t.Errorf("%s %q: status %d, want %d; %q, stderr %q", command, id, status, exitUsage, out, errs)
 			}
 		}
-	}
-}
-
-func TestInterruptedIs130(t *testing.T) {
-	ctx, cancel := context.WithCancel(context.Background())
-	cancel()
-	var out, errs bytes.Buffer
-	home := makeHome(t, map[string]string{"p/a.jsonl": small("a", "/p", "one", 1)})
-	status := run(ctx, []string{"list", "--home", home}, strings.NewReader(""), &out, &errs)
-	if status != exitInterrupted || errs.String() != "gjc-index: interrupted\n" {
-		t.Errorf("list, interrupted: status %d, want %d; stderr %q", status, exitInterrupted, errs.String())
 	}
 }

@@ -2,17 +2,27 @@ package main
 
 import (
 	"bytes"
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
 )
 
+// TestMain makes the test binary the command where it is called by that name.
+// Called by another name with a command's arguments it would run all tests
+// again, and those the next: that ends here.
 func TestMain(m *testing.M) {
 	if os.Getenv("GJC_INDEX_MAIN") != "" { // a test starts itself as the command
 		main()
+	}
+	called := strings.TrimSuffix(filepath.Base(os.Args[0]), ".exe")
+	if called != "gjc-index" && len(os.Args) > 1 && !strings.HasPrefix(os.Args[1], "-test.") {
+		fmt.Fprintln(os.Stderr, "call the test binary by the name gjc-index to run the command")
+		os.Exit(2)
 	}
 	testscript.Main(m, map[string]func(){"gjc-index": main})
 }

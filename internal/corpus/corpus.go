@@ -111,7 +111,7 @@ type generator struct {
 func (g *generator) prepare() error {
 	w := writer{rnd: rand.New(rand.NewPCG(g.Seed, 3))}
 	for i := range g.Scopes {
-		name := fmt.Sprintf("%s-%s-%d", words[200+i%150], words[100+(i*7)%190], i)
+		name := fmt.Sprintf("%s-%s-%d", words[100+i%190], words[100+(i*7)%190], i)
 		cwd := filepath.Join(g.work, name)
 		dir := filepath.Join(g.home.Sessions(), scope.DirName("posix", cwd))
 		legacy := i%6 == 5

@@ -47,8 +47,9 @@ __gjc_index_select() {
 
 __gjc_index_history() {
   emulate -L zsh
-  local text=''
-  IFS= read -r -d '' text < <(__gjc_index_prompts | __gjc_index_select)
+  local text
+  text=$(__gjc_index_prompts | __gjc_index_select; print -n .) # the dot keeps line ends
+  text=${${text%.}%$'\0'}
   if [[ -n $text ]]; then
     case $text in
     *[[:cntrl:]]*) LBUFFER+=${(qqqq)text} ;;
