@@ -189,7 +189,10 @@ func (d *document) result(it item, m jsonl.Value) (item, bool) {
 	file := d.paths[r.CallID]
 	for _, p := range d.content(m.Get("content"), output) {
 		if p.kind == output {
-			p.title, p.lang = strings.TrimRight(it.who+" "+file, " "), file
+			p.title = strings.TrimRight(it.who+" "+file, " ")
+			if r.Tool == "read" && !r.IsError {
+				p.lang = file
+			}
 			if r.IsError {
 				p.title += " (error)"
 			}

@@ -20,11 +20,10 @@ func indented(v jsonl.Value) string {
 // json writes one document: the session's facts, which entries these are, the
 // entries whole but for their event ids, and at the end what was taken out.
 func (d *document) json() error {
-	text := func(s string) jsonl.Value { return jsonl.StringValue(jsonl.Display(d.clean.one(s))) }
 	session := jsonl.NewObj(
-		jsonl.Member{Key: "id", Value: text(d.s.ID)},
-		jsonl.Member{Key: "title", Value: orNull(text(d.s.Title))},
-		jsonl.Member{Key: "cwd", Value: orNull(text(d.s.Cwd))})
+		jsonl.Member{Key: "id", Value: jsonl.StringValue(d.s.ID)},
+		jsonl.Member{Key: "title", Value: orNull(jsonl.StringValue(d.s.Title))},
+		jsonl.Member{Key: "cwd", Value: orNull(jsonl.StringValue(d.s.Cwd))})
 	if !d.s.Created.IsZero() {
 		session.Set("created", jsonl.StringValue(d.s.Created.UTC().Format("2006-01-02T15:04:05.000Z")))
 	}

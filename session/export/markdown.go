@@ -129,7 +129,7 @@ func escapeMarkdown(s string) string {
 		}
 		b.WriteByte(s[i])
 	}
-	return b.String()
+	return strings.ReplaceAll(b.String(), "\\<", "&lt;")
 }
 
 // escapeLines makes text that was typed mean itself, line by line.
@@ -206,7 +206,8 @@ func escapeRawHTML(src []byte) string {
 	var b strings.Builder
 	for i := range len(src) {
 		if raw[i] {
-			b.WriteByte('\\')
+			b.WriteString("&lt;")
+			continue
 		}
 		b.WriteByte(src[i])
 	}

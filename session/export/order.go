@@ -24,12 +24,7 @@ func (d *document) steps() iter.Seq[step] {
 	}
 	return func(yield func(step) bool) {
 		tree := d.s.Tree
-		kids := map[string]int{}
-		for _, e := range tree.Entries() {
-			if parent, kind := e.Parent(); kind == jsonl.String {
-				kids[parent]++
-			}
-		}
+		kids := branchCounts(tree)
 		for i, e := range tree.Path(d.leaf) {
 			id, _ := e.ID()
 			label, _ := tree.Label(id)
@@ -44,6 +39,25 @@ func (d *document) steps() iter.Seq[step] {
 	}
 }
 
+// branchCounts counts the entries that follow each entry. A label that nothing
+// follows is no branch.
+func branchCounts(tree *jsonl.Tree) map[string]int {
+	followed := map[string]bool{}
+	for _, e := range tree.Entries() {
+		if parent, kind := e.Parent(); kind == jsonl.String {
+			followed[parent] = true
+		}
+	}
+	kids := map[string]int{}
+	for _, e := range tree.Entries() {
+		id, _ := e.ID()
+		if parent, kind := e.Parent(); kind == jsonl.String && (e.Type() != "label" || followed[id]) {
+			kids[parent]++
+		}
+	}
+	return kids
+}
+
 func (d *document) allSteps() iter.Seq[step] {
 	type waiting struct {
 		node *jsonl.Node
@@ -52,13 +66,20 @@ func (d *document) allSteps() iter.Seq[step] {
 	return func(yield func(step) bool) {
 		var stack []waiting
 		push := func(nodes []*jsonl.Node, depth, after int) {
-			if len(nodes) > 1 {
+			of := 0
+			for _, n := range nodes {
+				if !isLooseLabel(n) {
+					of++
+				}
+			}
+			if of > 1 {
 				depth++
 			}
-			for i := len(nodes) - 1; i >= 0; i-- {
+			for i, branch := len(nodes)-1, of; i >= 0; i-- {
 				st := step{entry: nodes[i].Entry, label: nodes[i].Label, depth: depth, after: after}
-				if len(nodes) > 1 {
-					st.branch, st.of = i+1, len(nodes)
+				if of > 1 && !isLooseLabel(nodes[i]) {
+					st.branch, st.of = branch, of
+					branch--
 				}
 				stack = append(stack, waiting{nodes[i], st})
 			}
@@ -74,3 +95,5 @@ func (d *document) allSteps() iter.Seq[step] {
 		}
 	}
 }
+
+func isLooseLabel(n *jsonl.Node) bool { return n.Entry.Type() == "label" && len(n.Children) == 0 }

@@ -1,6 +1,9 @@
 package export
 
-import "html"
+import (
+	"html"
+	"strings"
+)
 
 // outline is the page's tree of branches: what was asked, each branch indented
 // below the fork it begins at.
@@ -29,7 +32,7 @@ func (o *outline) add(it item) {
 	text := ""
 	for _, p := range it.parts {
 		if p.kind == plain || p.kind == prose {
-			text = firstLine(p.text)
+			text = firstLine(strings.TrimLeft(p.text, "#>*- \t\n"))
 			break
 		}
 	}

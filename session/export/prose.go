@@ -40,7 +40,7 @@ func parses(source string) bool {
 			switch line[i] {
 			case '>', '[', '(':
 				opened++
-			case '-', '+', '*':
+			case '-', '+', '*', '.', ')':
 				if i+1 < len(line) && (line[i+1] == ' ' || line[i+1] == '\t') {
 					opened++
 				}
@@ -139,13 +139,13 @@ func safeAutoLink(w util.BufWriter, src []byte, node ast.Node, entering bool) (a
 }
 
 // openLink opens a link if its address is one that a click may follow; any
-// other becomes text with the address as its title.
+// other becomes text.
 func openLink(w util.BufWriter, url string) {
 	if followable(url) {
 		w.WriteString(`<a href="` + html.EscapeString(string(util.URLEscape([]byte(url), false))) + `" rel="noopener noreferrer nofollow">`)
 		return
 	}
-	w.WriteString(`<a class="dead" title="` + html.EscapeString(url) + `">`)
+	w.WriteString(`<a class="dead">`)
 }
 
 func followable(url string) bool {

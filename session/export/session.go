@@ -62,6 +62,7 @@ func Write(ctx context.Context, w io.Writer, s Session, f Format, opt Options) (
 	d := &document{ctx: ctx, w: bufio.NewWriterSize(w, 64<<10), s: s, opt: opt, leaf: leaf}
 	d.report.Entries = s.Tree.Len()
 	d.clean = newCleaner(opt.Redact)
+	d.s.ID, d.s.Title, d.s.Cwd = d.clean.line(s.ID), d.clean.line(s.Title), d.clean.line(s.Cwd)
 	var err error
 	switch f {
 	case HTML:
@@ -168,12 +169,12 @@ func (d *document) ending() []string {
 	return lines
 }
 
-// title is the session's title, else its first words, else its id.
+// title is the session's title, else its id.
 func (d *document) title() string {
-	if t := d.clean.line(d.s.Title); t != "" {
-		return t
+	if d.s.Title != "" {
+		return d.s.Title
 	}
-	return "Session " + d.clean.line(d.s.ID)
+	return "Session " + d.s.ID
 }
 
 func count(n int, one, many string) string {

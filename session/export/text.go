@@ -62,9 +62,9 @@ func (d *document) textPart(p part) {
 // head are the facts that stand above the entries, for text and Markdown.
 func (d *document) head() []string {
 	shown := len(d.s.Tree.Path(d.leaf))
-	lines := []string{d.title(), "", "Session: " + d.clean.line(d.s.ID)}
-	if cwd := d.clean.line(d.s.Cwd); cwd != "" {
-		lines = append(lines, "Workspace: "+cwd)
+	lines := []string{d.title(), "", "Session: " + d.s.ID}
+	if d.s.Cwd != "" {
+		lines = append(lines, "Workspace: "+d.s.Cwd)
 	}
 	if !d.s.Created.IsZero() {
 		lines = append(lines, "Created: "+stamp(d.s.Created))
