@@ -16,6 +16,7 @@ import (
 	"github.com/gajae-code/gjc-index/jsonl"
 	"github.com/gajae-code/gjc-index/session/export"
 	"github.com/gajae-code/gjc-index/session/redact"
+	"github.com/gajae-code/gjc-index/storage"
 )
 
 type exportFlags struct {
@@ -322,7 +323,7 @@ func (e exporting) destination(path, out, source string) (*export.Destination, e
 		opt.Avoid = []string{home.Sessions(), home.Blobs(), home.Trash(), home.Breadcrumbs()}
 		for _, name := range []string{home.HistoryDB(), home.IndexDB()} {
 			if strings.HasPrefix(path, name) {
-				return nil, fmt.Errorf("can't export to %s: it belongs to the store%w", out, silent{export.ErrDestination})
+				return nil, fmt.Errorf("can't export to %s: it belongs to the store%w", out, silent{storage.ErrUnsafe})
 			}
 		}
 	}
@@ -344,7 +345,7 @@ func destinationError(out string, err error) error {
 	case errors.Is(err, fs.ErrExist):
 		return fmt.Errorf("%s is there already: --force replaces it%w", out, silent{err})
 	case errors.Is(err, export.ErrDestination):
-		return fmt.Errorf("can't export to %s: it belongs to the store, or is the session itself%w", out, silent{err})
+		return fmt.Errorf("can't export to %s: it belongs to the store, or is the session itself%w", out, silent{errors.Join(err, storage.ErrUnsafe)})
 	}
 	return fmt.Errorf("write %s: %s%w", out, cause(err), silent{err})
 }
