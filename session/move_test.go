@@ -124,3 +124,35 @@ func TestAMoveThatFailsLosesNothing(t *testing.T) {
 		return f
 	})
 }
+
+func TestAForkHasItsOwnArtifactsAndArchive(t *testing.T) {
+	b, path, _ := movable(t)
+	s := b.open(path)
+	from, to, err := s.Fork(t.Context())
+	noErr(t, err)
+	if from != path || to != s.Path() {
+		t.Errorf("Fork() = %s, %s", from, to)
+	}
+	stem := filepath.Base(stemOf(to))
+	want := []string{stem + "/note.txt", stem + ".archive.ndjson", stem + ".jsonl"}
+	var got []string
+	for _, name := range b.names(b.dir) {
+		if strings.HasPrefix(name, stem) {
+			got = append(got, name)
+		}
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("beside the fork (-want +got):\n%s", diff)
+	}
+	events := map[string]bool{}
+	for _, entry := range b.entries(s) {
+		id, ok := entry.EventID()
+		if events[id.String()] || !ok {
+			t.Errorf("event id %v of a copied entry, %v", id, ok)
+		}
+		events[id.String()] = true
+	}
+	if _, err := NewStore(b.fsys, b.opt).Open(t.Context(), from, OpenOptions{}); err != nil {
+		t.Errorf("the old session is still held: %v", err)
+	}
+}
