@@ -25,7 +25,7 @@ type historyState struct {
 // historyPlan is what has to be done about the rows of history.db.
 type historyPlan struct {
 	state   historyState
-	replace bool // drop all rows first
+	replace bool // rows are all that there are
 	rows    []history.Prompt
 }
 
@@ -125,15 +125,21 @@ func (p *historyPlan) read(ctx context.Context, h *history.Store, had *historySt
 
 // write carries the plan out.
 func (p *historyPlan) write(ctx context.Context, w *writer, rep *Report) error {
+	rows := make([]Prompt, len(p.rows))
+	for i := range p.rows {
+		rows[i] = historyPrompt(&p.rows[i])
+	}
+	rep.Prompts = len(rows)
 	if p.replace {
-		if err := w.prompts.RemoveFile(w.tx, historyFile); err != nil {
+		var err error
+		if rep.Prompts, err = w.prompts.SetFile(w.tx, historyFile, rows); err != nil {
 			return err
 		}
+	} else {
+		for _, row := range rows {
+			w.prompts.Add(row)
+		}
 	}
-	for i := range p.rows {
-		w.prompts.Add(historyPrompt(&p.rows[i]))
-	}
-	rep.Prompts = len(p.rows)
 	text, err := json.Marshal(p.state)
 	if err != nil {
 		return err

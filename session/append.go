@@ -116,12 +116,6 @@ func (c *core) leafIDLocked() string {
 	return id
 }
 
-// EntryError is a new entry that has not the shape of its type.
-type EntryError struct{ Type string }
-
-// Error names the type.
-func (e *EntryError) Error() string { return "entry of type " + e.Type + " has the wrong shape" }
-
 // checkEntry refuses an entry that the original's strict reader would refuse.
 func checkEntry(e *jsonl.Entry, id string) error {
 	if have, _ := e.ID(); have != id || !jsonl.ValidEntry(e.Value()) {
@@ -191,7 +185,7 @@ func (c *core) persistLocked(ctx context.Context, entries []*jsonl.Entry) (jsonl
 	if c.rewrite {
 		return jsonl.Committed, c.rewriteLocked(ctx, entries)
 	}
-	if err := c.giveEventIDs(ctx, entries); err != nil {
+	if err := c.signNew(ctx, entries); err != nil {
 		return jsonl.RolledBack, err
 	}
 	values := make([]jsonl.Value, len(entries))
@@ -199,6 +193,20 @@ func (c *core) persistLocked(ctx context.Context, entries []*jsonl.Entry) (jsonl
 		values[i] = jsonl.ObjectValue(e.Value())
 	}
 	return jsonl.Committed, c.writeLocked(ctx, values)
+}
+
+// signNew gives event ids to entries that nobody else has seen yet, in place.
+func (c *core) signNew(ctx context.Context, entries []*jsonl.Entry) error {
+	first, err := c.st.seq.reserve(ctx, len(entries), c.dir)
+	if err != nil {
+		return err
+	}
+	for i, e := range entries {
+		o := e.Value()
+		o.Set(eventKey, jsonl.StringValue((first + jsonl.EventID(i)).String()))
+		e.SetValue(o)
+	}
+	return nil
 }
 
 func (c *core) answeredLocked(more []*jsonl.Entry) bool {

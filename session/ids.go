@@ -66,7 +66,18 @@ func uuid7(now time.Time) string {
 	var ms [8]byte
 	binary.BigEndian.PutUint64(ms[:], uint64(now.UnixMilli()))
 	copy(b[:6], ms[2:])
-	b[6] = b[6]&0x0f | 0x70
+	return uuidText(b, 7)
+}
+
+// uuid4 is a random UUID.
+func uuid4() string {
+	var b [16]byte
+	_, _ = rand.Read(b[:])
+	return uuidText(b, 4)
+}
+
+func uuidText(b [16]byte, version byte) string {
+	b[6] = b[6]&0x0f | version<<4
 	b[8] = b[8]&0x3f | 0x80
 	h := hex.EncodeToString(b[:])
 	return h[:8] + "-" + h[8:12] + "-" + h[12:16] + "-" + h[16:20] + "-" + h[20:]

@@ -39,6 +39,8 @@ var stepCases = map[string]string{
 	"B054": "TestB054FullDisk",
 	"B055": "TestB055IndexCannotBeWritten",
 	"B060": "TestB060SecondListOpensNothing",
+	"B075": "history: TestDeleteTextRemovesThatTextOnly, TestFullTextIsMendedWhereItFellOutOfStep",
+	"B076": "TestScripts/history_delete",
 	"B103": "TestB103DeleteTakesOneSessionsOwnFiles",
 	"B111": "TestB111IdsThatArePaths",
 	"B140": "TestB140PromptsWithoutAnswersAreKept",
@@ -46,8 +48,6 @@ var stepCases = map[string]string{
 
 // laterCases are the cases whose commands are still to come, and which.
 var laterCases = map[string]string{
-	"B075": "history: the full-text table beside its rows",
-	"B076": "history delete: a deleted prompt stays deleted",
 	"B091": "gc: blobs",
 	"B100": "prune: the age of a session",
 	"B101": "prune: settings that can't be read",

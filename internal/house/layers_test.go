@@ -36,6 +36,7 @@ var layers = map[string][]string{
 		"github.com/jmoiron/sqlx", "github.com/fsnotify/fsnotify", "github.com/rivo/uniseg", "golang.org/x/text"},
 	"cmd/gjc-index": {"storage", "blob", "jsonl", "scope", "session", "session/checkpoint", "session/chat", "session/redact",
 		"session/psm", "session/export", "migrations", "history", "index", "github.com/spf13/cobra", "golang.org/x/term",
+		"github.com/klauspost/compress/zstd",
 		"github.com/dustin/go-humanize", "github.com/schollz/progressbar/v3", "github.com/rivo/uniseg", "github.com/pelletier/go-toml/v2"},
 	"internal/bench":       {"internal/corpus", "storage", "jsonl", "scope", "index", "golang.org/x/sys"},
 	"internal/house":       {},
