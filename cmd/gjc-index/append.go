@@ -86,16 +86,20 @@ func (a *app) append(ctx context.Context, ref string, f writeFlags, each bool) e
 	return errors.Join(err, a.printReceipts(receipts, onDisk, err))
 }
 
-// awaitEntries is readEntries until ctx ends: what is not there yet can't be
+// awaitEntries is readEntries of stdin until ctx ends: what is not there yet can't be
 // read in time.
 func (a *app) awaitEntries(ctx context.Context) ([]session.New, int, error) {
+	longest := a.maxLine
+	if longest <= 0 {
+		longest = jsonl.DefaultMaxLine
+	}
 	var entries []session.New
 	var replaced int
 	var err error
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		entries, replaced, err = a.readEntries()
+		entries, replaced, err = readEntries(a.stdin, longest, maxInput)
 	}()
 	select {
 	case <-done:
