@@ -34,6 +34,7 @@ type writeFlags struct {
 	migration string
 	wait      time.Duration
 	sync      bool
+	terminal  string // whose last session is remembered; "" for none
 }
 
 func (f *writeFlags) addMigration(cmd *cobra.Command) {
@@ -70,7 +71,8 @@ func (a *app) store(f writeFlags) (*session.Store, error) {
 		return nil, err
 	}
 	return session.NewStore(a.fsys, session.Options{
-		Home: home, Now: a.now, Migration: p, KeepUnanswered: true, Sync: f.sync, Log: a.logger(),
+		Home: home, Now: a.now, Migration: p, KeepUnanswered: true, Sync: f.sync,
+		Terminal: f.terminal, Log: a.logger(),
 	}), nil
 }
 

@@ -380,3 +380,27 @@ func TestB140PromptsWithoutAnswersAreKept(t *testing.T) {
 		})
 	}
 }
+
+// The session that a terminal had last is the one to go on with there, though
+// another one is newer.
+func TestContinueKnowsItsTerminal(t *testing.T) {
+	home, work, id, _ := begun(t)
+	printed(t, user("x"), "append", id, "--home", home)
+	continued := func(flags ...string) any {
+		return printed(t, "", append([]string{"continue", "--cwd", work, "--home", home, "--json"}, flags...)...)["id"]
+	}
+	t.Setenv("TMUX", "server")
+	t.Setenv("TMUX_PANE", "%7")
+	if got := continued("--new"); got != id {
+		t.Fatalf("continue --new: %v, want %v", got, id)
+	}
+	newer := printed(t, "", "new", "--cwd", work, "--home", home)["id"].(string)
+	printed(t, user("x"), "append", newer, "--home", home)
+	if got := continued(); got != id {
+		t.Errorf("continue in the terminal that had %v: %v", id, got)
+	}
+	t.Setenv("TMUX_PANE", "%8")
+	if got := continued(); got != newer {
+		t.Errorf("continue in another terminal: %v, want the newest, %v", got, newer)
+	}
+}
