@@ -18,12 +18,17 @@ import (
 	"github.com/gajae-code/gjc-index/storage/storagetest"
 )
 
-func (b *bench) contents(s *Session) []string {
+func (b *bench) entries(s *Session) []*jsonl.Entry {
 	b.t.Helper()
 	entries, err := s.Entries(b.t.Context())
 	noErr(b.t, err)
+	return entries
+}
+
+func (b *bench) contents(s *Session) []string {
+	b.t.Helper()
 	var texts []string
-	for _, e := range entries {
+	for _, e := range b.entries(s) {
 		texts = append(texts, e.Value().Get("message").Get("content").Str())
 	}
 	return texts
