@@ -404,3 +404,31 @@ func TestContinueKnowsItsTerminal(t *testing.T) {
 		t.Errorf("continue in another terminal: %v, want the newest, %v", got, newer)
 	}
 }
+
+// What chooses a session and what is made for other programs change nothing,
+// not even an index.
+func TestChoosingMakesNothing(t *testing.T) {
+	home, work, id, path := begun(t)
+	printed(t, user("x"), "append", path, "--home", home)
+	if err := os.Rename(path, path+".1.bak"); err != nil { // an orphaned backup
+		t.Fatal(err)
+	}
+	printed(t, "", "new", "--cwd", work, "--home", home)
+	before := everything(t, home)
+	for _, args := range [][]string{
+		{"inventory"}, {"inventory", "--cwd", work}, {"scope", work}, {"scope", home}, {"continue", "--cwd", work},
+		{"resolve", "0", "--cwd", work}, {"migrate", "--dry-run", "--cwd", work}, {"migrate", "--dry-run", "--all"},
+		{"rebind", "--all", "--from", work, "--to", home, "--dry-run"},
+	} {
+		_, changed := runHooked(t, append(args, "--home", home)...)
+		if len(changed) > 0 {
+			t.Errorf("%q changed %q", args, changed)
+		}
+	}
+	if diff := cmp.Diff(before, everything(t, home)); diff != "" {
+		t.Errorf("the home (-before +after):\n%s", diff)
+	}
+	if out, errs, status := said(t, nil, "", "resolve", id, "--home", home); status != exitMissing {
+		t.Errorf("resolve of what is a backup only: status %d, %q, stderr %q", status, out, errs)
+	}
+}
