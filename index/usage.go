@@ -244,13 +244,9 @@ func (s *usageSum) session(p *sessionPack) error {
 }
 
 // add counts what one fact says, unless it was counted before.
-func (s *usageSum) add(u *usageFact, aliases ...uint64) {
+func (s *usageSum) add(u *usageFact) {
 	known := s.seen[u.identity]
 	s.seen[u.identity] = true
-	for _, a := range aliases {
-		known = known || s.seen[a]
-		s.seen[a] = true
-	}
 	if known || !s.only || (s.since != math.MinInt64 && (!u.time.known || u.time.ms < s.since)) {
 		return
 	}
