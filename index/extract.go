@@ -63,7 +63,7 @@ func (x *extractor) rest() { *x = extractor{buf: x.buf, words: x.words} }
 func (x *extractor) begin(ctx context.Context, f storage.File, r *reading) {
 	*x = extractor{ctx: ctx, file: f, buf: x.buf, words: x.words, r: r,
 		ids: map[string]int{}, repeats: map[string][]int{}, waiting: map[string][]int{}}
-	r.reuse, r.patches = map[int]usageRow{}, map[int]patchRow{}
+	r.reuse, r.patches, r.respent = map[int]usageRow{}, map[int]patchRow{}, map[int]*usageFact{}
 	r.refs, r.missing, r.rerole = map[blobSum]bool{}, map[int]int{}, map[int]string{}
 }
 

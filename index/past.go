@@ -30,6 +30,7 @@ type historyPlan struct {
 	replace bool  // drop all rows first
 	since   int64 // rows with a higher id are to be added
 	none    bool  // there are none to be added
+	few     bool  // with replace: most rows are there already and stay
 }
 
 // planHistory compares history.db with what is known of it; nil if it is as it
@@ -118,7 +119,7 @@ func (p *historyPlan) read(ctx context.Context, h *history.Store, had *historySt
 			return nil
 		}
 	}
-	p.replace = true
+	p.replace, p.few = true, had != nil && had.Rows.Count > 0
 	return nil
 }
 
@@ -151,7 +152,8 @@ func (p *historyPlan) rows(ctx context.Context) iter.Seq2[history.Prompt, error]
 // write carries the plan out. Of a history.db that can't be read to its end,
 // what could be read is taken, and the next refresh tries again.
 func (p *historyPlan) write(ctx context.Context, w *writer, rep *Report) error {
-	if p.replace {
+	var kept []Prompt
+	if p.replace && !p.few {
 		if err := w.prompts.RemoveFile(w.tx, historyFile); err != nil {
 			return err
 		}
@@ -165,11 +167,21 @@ func (p *historyPlan) write(ctx context.Context, w *writer, rep *Report) error {
 			p.state = historyState{}
 			break
 		}
+		rep.Prompts++
+		if p.few {
+			kept = append(kept, historyPrompt(&row))
+			continue
+		}
 		w.prompts.Add(historyPrompt(&row))
 		if err := w.prompts.SpillTo(w.tx); err != nil {
 			return err
 		}
-		rep.Prompts++
+	}
+	if p.few {
+		var err error
+		if rep.Prompts, err = w.prompts.SetFile(w.tx, historyFile, kept); err != nil {
+			return err
+		}
 	}
 	text, err := json.Marshal(p.state)
 	if err != nil {

@@ -13,11 +13,11 @@ type writer struct {
 	ctx context.Context
 	tx  *sqlx.Tx
 
-	entries, patches, labels, usage, refs *inserter
-	prompts                               *promptWriter
-	nextKey                               int64
-	fresh                                 bool // the tables are empty: nothing has to be deleted first
-	row                                   *sql.Stmt
+	entries, patches, labels, usage, refs, packs *inserter
+	prompts                                      *promptWriter
+	nextKey                                      int64
+	fresh                                        bool // the tables are empty: nothing has to be deleted first
+	row                                          *sql.Stmt
 }
 
 // newWriter prepares a writer; bulk is for builds.
@@ -29,7 +29,8 @@ func newWriter(ctx context.Context, tx *sqlx.Tx, bulk bool) (*writer, error) {
 		labels:  newInserter("labels", "session", "seq", "target", "label", "current"),
 		usage: newInserter("usage", "session", "seq", "time_ms", "provider", "model", "input", "output", "cache_read",
 			"cache_write", "cost", "premium", "stop"),
-		refs: newInserter("refs", "session", "sum"),
+		refs:  newInserter("refs", "session", "sum"),
+		packs: newInserter("usage_packs", "session", "pack"),
 	}
 	err := tx.GetContext(ctx, &w.nextKey, `SELECT coalesce(max(key), 0) + 1 FROM sessions`)
 	if err != nil {
@@ -116,6 +117,11 @@ func (w *writer) rows(o *outcome) error {
 			return fmt.Errorf("insert refs: %w", err)
 		}
 	}
+	if pack := packFacts(r.spent); pack != nil {
+		if err := w.packs.add(w.ctx, w.tx, key, pack); err != nil {
+			return fmt.Errorf("insert usage: %w", err)
+		}
+	}
 	for i := range r.prompts {
 		p := &r.prompts[i]
 		w.prompts.Add(Prompt{Source: SourceSession, SessionKey: key, SessionID: r.id, FileKey: key, EntryID: p.id,
@@ -134,7 +140,7 @@ func (w *writer) addUsage(key int64, u *usageRow) error {
 // flush writes what is gathered; prompts come last, since each insert of many
 // rows into another table makes the full-text index write out its buffer.
 func (w *writer) flush() error {
-	for _, i := range []*inserter{w.entries, w.patches, w.labels, w.usage, w.refs} {
+	for _, i := range []*inserter{w.entries, w.patches, w.labels, w.usage, w.refs, w.packs} {
 		if err := i.flush(w.ctx, w.tx); err != nil {
 			return err
 		}

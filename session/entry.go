@@ -86,6 +86,44 @@ func NewBuiltinSelection(names []string, correlation string) New {
 	return func(b jsonl.Base, _ string) *jsonl.Obj { return jsonl.BuiltinSelectionEntry(b, names, correlation) }
 }
 
+// SelectTools are the entries of a change in both domains of tools: the MCP
+// entry first, both with one correlation.
+func SelectTools(mcp, builtin []string) []New {
+	correlation := uuid4()
+	return []New{NewMCPSelection(mcp, correlation), NewBuiltinSelection(builtin, correlation)}
+}
+
+// NewRecord is an entry as JSON gives it: its type and its payload. What the
+// session decides (id, parent, time, event id) is passed over.
+func NewRecord(record *jsonl.Obj) New {
+	return func(b jsonl.Base, session string) *jsonl.Obj {
+		switch record.Get("type").Str() {
+		case "custom":
+			return jsonl.CustomEntry(b, record.Get("customType").Str(), record.Get("data"))
+		case "custom_message":
+			return jsonl.CustomMessageEntry(b, session, jsonl.CustomMessage{
+				CustomType: record.Get("customType").Str(), Content: record.Get("content"), Display: record.Get("display").Truthy(),
+				Details: record.Get("details"), Attribution: record.Get("attribution").Str(),
+			})
+		}
+		o := jsonl.NewObj(
+			jsonl.Member{Key: "type", Value: record.Get("type")},
+			jsonl.Member{Key: "id", Value: jsonl.StringValue(b.ID)},
+			jsonl.Member{Key: "parentId", Value: jsonl.NullValue()},
+			jsonl.Member{Key: "timestamp", Value: jsonl.StringValue(b.Timestamp)},
+		)
+		if b.Parent != "" {
+			o.Set("parentId", jsonl.StringValue(b.Parent))
+		}
+		for _, m := range record.Members() {
+			if !o.Has(m.Key) && m.Key != eventKey {
+				o.Set(m.Key, m.Value)
+			}
+		}
+		return o
+	}
+}
+
 // newLabel is a label; SetLabel checks its target.
 func newLabel(target string, label jsonl.Value) New {
 	return func(b jsonl.Base, _ string) *jsonl.Obj { return jsonl.LabelEntry(b, target, label) }

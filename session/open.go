@@ -20,35 +20,8 @@ type OpenOptions struct {
 	Wait       time.Duration // how long to wait for another process's lease; 0 answers ErrBusy at once
 	Migration  scope.Policy  // of a legacy session; "" is the store's
 	Strict     bool          // refuse what the original's strict reader refuses, and missing images
+	Cwd        string        // workspace of a session that is begun; "" is the store's ProjectDir
 }
-
-// InspectError is a session that strict inspection refuses.
-type InspectError struct {
-	Verdict jsonl.Verdict
-	Err     error // the cause, or nil
-}
-
-// Error names the verdict.
-func (e *InspectError) Error() string {
-	if e.Err == nil {
-		return "session is " + string(e.Verdict)
-	}
-	return "session is " + string(e.Verdict) + ": " + e.Err.Error()
-}
-
-// Unwrap is the cause.
-func (e *InspectError) Unwrap() error { return e.Err }
-
-// MissingBlobError is a session that refers to an image that is not there.
-type MissingBlobError struct{ Missing jsonl.MissingBlob }
-
-// Error names the blob.
-func (e *MissingBlobError) Error() string {
-	return "missing " + e.Missing.Kind + " blob: " + e.Missing.Ref.Hex()
-}
-
-// Unwrap is the cause.
-func (e *MissingBlobError) Unwrap() error { return e.Missing.Err }
 
 // Open opens the session at path for writing and takes its lease. A file that
 // is missing, or holds nothing but white space, becomes a new session at once;
@@ -87,10 +60,10 @@ const (
 )
 
 func (s *Store) placeOf(path string) (place, error) {
-	root := s.opt.Home.Sessions()
-	if root == "" {
+	if s.opt.Home.Dir() == "" {
 		return placeExplicit, nil
 	}
+	root := s.opt.Home.Sessions()
 	if real, err := storage.RealPath(root); err == nil {
 		root = real
 	}
@@ -153,7 +126,7 @@ func (s *Store) OpenManaged(ctx context.Context, path, cwd string, opt OpenOptio
 func (s *Store) openAt(ctx context.Context, path string, managed bool, opt OpenOptions) (*core, error) {
 	c := newCore(s)
 	c.place(path)
-	c.managed = managed
+	c.managed, c.cwd = managed, opt.Cwd
 	if !managed {
 		if err := storage.MkdirAll(s.fsys, c.dir); err != nil {
 			return nil, err
@@ -164,6 +137,9 @@ func (s *Store) openAt(ctx context.Context, path string, managed bool, opt OpenO
 		return nil, err
 	}
 	c.held = held
+	if err := s.checkLinks(path, managed); err != nil {
+		return nil, c.abandon(err)
+	}
 	if opt.AppendOnly {
 		ok, err := c.openEnd(ctx)
 		if ok && err == nil {
@@ -183,6 +159,23 @@ func (s *Store) openAt(ctx context.Context, path string, managed bool, opt OpenO
 	return c, nil
 }
 
+// checkLinks removes the second name that a killed publish may have left. In a
+// scope a file with two names is refused: both programs would.
+func (s *Store) checkLinks(path string, managed bool) error {
+	err := storage.HealTwin(s.fsys, path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil || !managed {
+		return err
+	}
+	st, err := s.fsys.Lstat(path)
+	if err == nil && st.Links > 1 {
+		return &storage.UnsafeError{Path: path, Reason: "has a second name"}
+	}
+	return err
+}
+
 // abandon gives up a session that could not be opened.
 func (c *core) abandon(err error) error {
 	if c.app != nil {
@@ -191,7 +184,7 @@ func (c *core) abandon(err error) error {
 	for _, r := range c.lates {
 		err = errors.Join(err, r.Close())
 	}
-	return errors.Join(err, c.held.release(!c.existsLocked()))
+	return errors.Join(err, c.held.release(true))
 }
 
 func (c *core) existsLocked() bool {

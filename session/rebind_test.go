@@ -160,7 +160,7 @@ func TestRebindHidesTheSourceOfAMigratedSession(t *testing.T) {
 }
 
 func TestRebindFinishesACopyThatWasCutOff(t *testing.T) {
-	w, from, to, old := renamedWorkspace(t)
+	w, from, to, _ := renamedWorkspace(t)
 	target := w.scope(to)
 	w.file(target.Dir+"/c/deep/out.txt", "artifact", 3)
 	rows, _, err := w.store(Options{}).Rebind(t.Context(), RebindOptions{From: from, To: to, ID: "c"})
@@ -168,7 +168,7 @@ func TestRebindFinishesACopyThatWasCutOff(t *testing.T) {
 	if len(rows) != 1 || !rows[0].Moved {
 		t.Errorf("with the artifact there: Rebind = %+v", rows)
 	}
-	w, from, to, old = renamedWorkspace(t)
+	w, from, to, old := renamedWorkspace(t)
 	raw, err := os.ReadFile(old.Root + "/-old/c.jsonl")
 	noError(t, err)
 	w.file(w.scope(to).Dir+"/c.jsonl", string(raw), 3)
@@ -179,5 +179,21 @@ func TestRebindFinishesACopyThatWasCutOff(t *testing.T) {
 	}
 	if l, err := w.store(Options{}).List(t.Context(), to); err != nil || len(l.Sessions) != 1 || l.Sessions[0].Cwd != to {
 		t.Errorf("List = %v, %v, want c of the new workspace", l.Sessions, err)
+	}
+}
+
+// A copy keeps the time of its source, so times don't tell which went on.
+func TestRebindMovesTheCopyAndNotItsSource(t *testing.T) {
+	w, from, to, old := renamedWorkspace(t)
+	w.transcript(old.Dir+"/c.jsonl", "c", from, 3)
+	rows, _, err := w.store(Options{}).Rebind(t.Context(), RebindOptions{From: from, To: to})
+	noError(t, err)
+	for _, r := range rows {
+		if r.Session.ID != "c" {
+			continue
+		}
+		if isCopy := filepath.Dir(r.Session.Path) == old.Dir; isCopy != r.Moved {
+			t.Errorf("Rebind: %s: moved %v, want %v (%s)", r.Session.Path, r.Moved, isCopy, r.Reason)
+		}
 	}
 }

@@ -54,17 +54,27 @@ func (s *Store) setAside(path string) error {
 // keepCopy keeps a transcript that has damaged lines as it is, before a
 // rewrite drops them. Decision 1.
 func (s *Store) keepCopy(ctx context.Context, path string) error {
+	if _, err := s.copyAside(ctx, path); err != nil {
+		return fmt.Errorf("keep damaged lines of %s: %w", filepath.Base(path), err)
+	}
+	return nil
+}
+
+// copyAside copies a file beside itself, under a name for what is damaged,
+// with its mode.
+func (s *Store) copyAside(ctx context.Context, path string) (name string, err error) {
 	f, err := s.fsys.Open(path)
 	if err != nil {
-		return err
+		return "", err
 	}
 	defer func() { _ = f.Close() }() // was only read
 	st, err := f.Stat()
 	if err != nil {
-		return err
+		return "", err
 	}
 	for n := range asideTries {
-		err = storage.Publish(ctx, s.fsys, s.asideName(path, n), st.Mode, func(w io.Writer) error {
+		name = s.asideName(path, n)
+		err = storage.Publish(ctx, s.fsys, name, st.Mode, func(w io.Writer) error {
 			_, err := io.Copy(w, io.NewSectionReader(f, 0, st.Size))
 			return err
 		})
@@ -72,8 +82,5 @@ func (s *Store) keepCopy(ctx context.Context, path string) error {
 			break
 		}
 	}
-	if err != nil {
-		return fmt.Errorf("keep damaged lines of %s: %w", filepath.Base(path), err)
-	}
-	return nil
+	return name, err
 }

@@ -1,6 +1,7 @@
 package session
 
 import (
+	"io"
 	"log/slog"
 	"os"
 	"sync"
@@ -21,17 +22,22 @@ type Options struct {
 	NewSessionID func() string    // nil: a UUID of version 7
 	UpgradeIDs   func() string    // ids for entries of version 1; nil derives them from their position
 
-	ProjectDir     string         // workspace of a session begun at a path alone; "" is the process's directory
-	Migration      scope.Policy   // of legacy sessions that are to be written; "" is scope.CopyRetain
-	Process        *scope.Process // who takes the locks of the migration protocol; nil is this process
-	KeepUnanswered bool           // Flush and Close write a session that holds prompts and no answer
-	Sync           bool           // each batch is synced before it counts as committed
-	Redact         jsonl.Redactor // takes secrets out of what is appended; nil takes nothing out
-	Terminal       string         // whose last session a breadcrumb keeps, see TerminalID; "" keeps none
-	Log            *slog.Logger   // is told of best-effort failures and of the first write error; nil is quiet
+	ProjectDir       string         // workspace of a session begun at a path alone; "" is the process's directory
+	Migration        scope.Policy   // of legacy sessions that are to be written; "" is scope.CopyRetain
+	Process          *scope.Process // who takes the locks of the migration protocol; nil is this process
+	KeepUnanswered   bool           // Flush and Close write a session that holds prompts and no answer
+	Sync             bool           // each batch is synced before it counts as committed
+	RequireTaskScope bool           // no turn begins in a session that nobody delegated a task to
+	Redact           jsonl.Redactor // takes secrets out of what is appended; nil takes nothing out
+	Terminal         string         // whose last session a breadcrumb keeps, see TerminalID; "" keeps none
+	Unzstd           Unzstd         // reads compressed archives; nil: none can be read
+	Log              *slog.Logger   // is told of best-effort failures and of the first write error; nil is quiet
 
 	settle time.Duration // see jsonl.Rewrite; tests shorten it
 }
+
+// Unzstd reads what a zstd stream holds.
+type Unzstd func(io.Reader) (io.ReadCloser, error)
 
 // Store is all sessions of one home. Safe for several goroutines.
 type Store struct {

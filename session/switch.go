@@ -111,12 +111,13 @@ func (s *Session) SetFile(ctx context.Context, path string) error {
 	}
 	place, err := s.st.placeOf(path)
 	if err == nil && place == placeLegacy {
-		err = &scope.Error{Code: scope.MigrationDisabled, Path: path, Reason: "open it as a managed session"}
+		place = placeScope
+		path, err = s.st.migrated(ctx, path, s.st.opt.Migration)
 	}
 	if err != nil {
 		return fmt.Errorf("switch session: %w", err)
 	}
-	next, err := s.st.openAt(ctx, path, place == placeScope, OpenOptions{Strict: true})
+	next, err := s.st.openAt(ctx, path, place == placeScope, OpenOptions{Strict: true, Cwd: s.cwd})
 	if err != nil {
 		return fmt.Errorf("switch session: %w", err)
 	}

@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"sync"
 
-	"github.com/gajae-code/gjc-index/jsonl"
+	"github.com/gajae-code/gjc-index/session/checkpoint"
 )
 
 // Turn is the right to run one turn of a session: a process runs one at a time
@@ -26,8 +26,8 @@ func (t *Turn) End() { t.once.Do(t.end) }
 // BeginTurn waits until no other turn runs, or until ctx ends. Within the
 // context of a turn of the same session it joins that turn.
 //
-// Errors: ctx's own, ErrClosed, ErrTaskScope if the session was delegated a
-// task whose required policy is missing or can't be read.
+// Errors: ctx's own, ErrClosed, ErrTaskScope if the task that the session was
+// delegated, and its policy, are required and missing or can't be read.
 func (s *Session) BeginTurn(ctx context.Context) (*Turn, error) {
 	if admitted(ctx, rankActivation, s.core) {
 		return &Turn{ctx: ctx, end: func() {}}, nil
@@ -57,24 +57,9 @@ func (s *Session) mayRun(ctx context.Context) error {
 	if err := s.loadLocked(ctx); err != nil {
 		return err
 	}
-	for _, e := range s.tree.Path(s.leaf) {
-		if !isTaskScope(e) {
-			continue
-		}
-		d, ok := e.Custom()
-		if scope, is := d.(*jsonl.TaskScope); !ok || (is && scope.Required && scope.Policy.Is(jsonl.Absent)) {
-			return ErrTaskScope
-		}
+	task := checkpoint.FoldTaskScope(nil, s.tree.Path(s.leaf))
+	if err := task.Check(s.st.opt.RequireTaskScope); err != nil {
+		return fmt.Errorf("%w: %w", ErrTaskScope, err)
 	}
 	return nil
-}
-
-// isTaskScope tells the entries that say what was delegated, whatever their
-// shape is.
-func isTaskScope(e *jsonl.Entry) bool {
-	if e.Type() != "custom" {
-		return false
-	}
-	kind := e.Value().Get("customType").Str()
-	return kind == jsonl.KindTaskScope || kind == jsonl.KindTaskScopeCheckpoint
 }

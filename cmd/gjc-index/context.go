@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"io/fs"
 
@@ -19,7 +20,7 @@ func (a *app) contextCommand() *cobra.Command {
 		Long: `Print the model context at the end of a session, or at --leaf: messages, models,
 thinking level, mode, selected tools. Only the lines that decide it are read.`,
 		Example: "  gjc-index context 0195c2 | jq '.messages | length'",
-		Args:    oneArg("a session id"),
+		Args:    oneArg("a session id"), ValidArgsFunction: a.completeID,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return a.withIndex(cmd.Context(), func(x *index.Index) error { return a.context(cmd, x, args[0], leaf, strict) })
 		},
@@ -42,17 +43,33 @@ func (a *app) context(cmd *cobra.Command, x *index.Index, ref, leaf string, stri
 	default:
 		return loadError(row.Path, err)
 	}
-	// What is odd about the file is told by the index if it can.
-	f, ok, err := a.byLines(cmd.Context(), x, row)
-	if err == nil && !ok {
-		f, err = a.load(cmd.Context(), row, !strict)
+	if err := a.printRaw(jsonl.AppendJSON(nil, c)); err != nil {
+		return err
 	}
+	if row.Size >= a.huge && row.Damage == "" && !row.Estimated {
+		return a.warnOrphans(cmd.Context(), x, row)
+	}
+	f, err := a.load(cmd.Context(), row, !strict)
 	if err != nil {
 		return err
 	}
 	f.ref = ref
 	a.warn(f)
-	return a.printRaw(jsonl.AppendJSON(nil, c))
+	return nil
+}
+
+// warnOrphans says what a.warn says of a session whose lines are all whole,
+// as far as the index knows it.
+func (a *app) warnOrphans(ctx context.Context, x *index.Index, row index.Row) error {
+	for e, err := range x.Entries(ctx, row.Path) {
+		if err != nil {
+			return ctx.Err() // the context was told; who asks for the tree hears the rest
+		}
+		if e.Parent != "" && e.ParentSeq < 0 {
+			a.orphan(e.Line)
+		}
+	}
+	return nil
 }
 
 func (a *app) isThere(path string) bool {

@@ -45,11 +45,17 @@ func usagef(format string, args ...any) error { return usageError(fmt.Errorf(for
 // exitOf says which exit status an error has: one table for all commands.
 func exitOf(ctx context.Context, err error) int {
 	var ambiguous *index.AmbiguousError
+	var failed *jsonl.AppendError
+	errors.As(err, &failed)
 	switch {
 	case err == nil:
 		return exitDone
+	case failed != nil && failed.Outcome == jsonl.Uncertain:
+		return exitUncertain
 	case ctx.Err() != nil, errors.Is(err, context.Canceled):
 		return exitInterrupted
+	case failed != nil:
+		return exitRolledBack
 	case errors.Is(err, errUsage), errors.Is(err, session.ErrBadID):
 		return exitUsage
 	case errors.As(err, &ambiguous), errors.Is(err, fs.ErrNotExist):
@@ -109,7 +115,7 @@ func (a *app) printError(text string, status int, several *index.AmbiguousError)
 			out.Candidates = append(out.Candidates, candidateJSON{r.ID, r.Path})
 		}
 	}
-	_ = encodeJSON(a.stderr, out) // there is no other place to say it
+	a.sayJSON(out)
 }
 
 // asksForJSON looks for --json where flags could not be parsed.

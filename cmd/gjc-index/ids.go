@@ -62,27 +62,8 @@ func beginning(id string, bytes int) string {
 	return id
 }
 
-// idLister gives the ids of all sessions without the rest of their rows.
-type idLister interface {
-	IDs(ctx context.Context) ([]string, error)
-}
-
 // shortIDs are the short forms of all ids of the index.
 func shortIDs(ctx context.Context, x *index.Index) (map[string]string, error) {
-	if l, ok := any(x).(idLister); ok {
-		ids, err := l.IDs(ctx)
-		return ShortIDs(ids), err
-	}
-	rows, _, err := x.Sessions(ctx, index.Filter{Damaged: index.DamagedToo, Children: true})
-	if err != nil {
-		return nil, err
-	}
-	var ids []string
-	for row, err := range rows {
-		if err != nil {
-			return nil, err
-		}
-		ids = append(ids, row.ID)
-	}
-	return ShortIDs(ids), nil
+	ids, err := x.IDs(ctx)
+	return ShortIDs(ids), err
 }

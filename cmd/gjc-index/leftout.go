@@ -99,7 +99,7 @@ func (a *app) sayLeftOut(files []leftOutFile) {
 	}
 	text := count(len(files), "file") + " left out (" + strings.Join(kinds, ", ") + "); gjc-index list --damaged names them"
 	if a.json {
-		_ = encodeJSON(a.stderr, leftOutNote{text, files}) // a note that can't be written is no error
+		a.sayJSON(leftOutNote{text, files})
 		return
 	}
 	a.note("%s", text)

@@ -55,15 +55,25 @@ func (a *app) printf(format string, args ...any) { fmt.Fprintf(a.out, format, ar
 
 // printJSON prints one object on one line.
 func (a *app) printJSON(v any) error {
-	if !a.screen.terminal {
-		return encodeJSON(a.out, v)
-	}
-	var line strings.Builder
-	if err := encodeJSON(&line, v); err != nil {
+	line, err := encodeJSON(v)
+	if err != nil {
 		return err
 	}
-	_, err := a.out.WriteString(escapeJSON(line.String()))
+	if a.screen.terminal {
+		line = escapeJSON(line)
+	}
+	_, err = a.out.WriteString(line)
 	return err
+}
+
+// sayJSON prints one object on stderr, after what was printed before.
+func (a *app) sayJSON(v any) {
+	line, err := encodeJSON(v)
+	if err != nil {
+		panic(err) // no value of ours can't be JSON
+	}
+	_ = a.out.Flush()                                 // an error stays until the end
+	_, _ = io.WriteString(a.stderr, escapeJSON(line)) // there is no other place to say it
 }
 
 // printRaw prints what is JSON already.
@@ -76,10 +86,12 @@ func (a *app) printRaw(line []byte) error {
 	return err
 }
 
-func encodeJSON(w io.Writer, v any) error {
-	enc := json.NewEncoder(w)
+func encodeJSON(v any) (string, error) {
+	var line strings.Builder
+	enc := json.NewEncoder(&line)
 	enc.SetEscapeHTML(false)
-	return enc.Encode(v)
+	err := enc.Encode(v)
+	return line.String(), err
 }
 
 // escapeJSON writes what a terminal would act on as \u escapes: the same JSON.
@@ -110,8 +122,9 @@ func (a *app) note(format string, args ...any) {
 	switch {
 	case a.quiet:
 	case a.json:
-		_ = encodeJSON(a.stderr, noteJSON{text}) // a note that can't be written is no error
+		a.sayJSON(noteJSON{text})
 	default:
+		_ = a.out.Flush() // what was printed before comes first
 		fmt.Fprintf(a.stderr, "gjc-index: %s\n", text)
 	}
 }

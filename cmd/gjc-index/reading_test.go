@@ -188,6 +188,17 @@ func TestOutputThatEnds(t *testing.T) {
 	}
 }
 
+func TestInterruptedIs130(t *testing.T) {
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	var out, errs bytes.Buffer
+	home := makeHome(t, map[string]string{"p/a.jsonl": small("a", "/p", "one", 1)})
+	status := run(ctx, []string{"list", "--home", home}, strings.NewReader(""), &out, &errs)
+	if status != exitInterrupted || errs.String() != "gjc-index: interrupted\n" {
+		t.Errorf("list, interrupted: status %d, want %d; stderr %q", status, exitInterrupted, errs.String())
+	}
+}
+
 // TestStartIsQuick: no package takes more than a millisecond before main.
 func TestStartIsQuick(t *testing.T) {
 	if testing.Short() {

@@ -2,17 +2,28 @@ package main
 
 import (
 	"bytes"
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
+	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
 )
 
+// TestMain makes the test binary the command where it is called by that name.
+// Called by another name with a command's arguments it would run all tests
+// again, and those the next: that ends here.
 func TestMain(m *testing.M) {
 	if os.Getenv("GJC_INDEX_MAIN") != "" { // a test starts itself as the command
 		main()
+	}
+	called := strings.TrimSuffix(filepath.Base(os.Args[0]), ".exe")
+	if called != "gjc-index" && len(os.Args) > 1 && !strings.HasPrefix(os.Args[1], "-test.") {
+		fmt.Fprintln(os.Stderr, "call the test binary by the name gjc-index to run the command")
+		os.Exit(2)
 	}
 	testscript.Main(m, map[string]func(){"gjc-index": main})
 }
@@ -31,6 +42,8 @@ func TestScripts(t *testing.T) {
 		},
 		Cmds: map[string]func(ts *testscript.TestScript, neg bool, args []string){
 			"exits": exits,
+			"field": field,
+			"age":   age,
 			"mkfifo": func(ts *testscript.TestScript, _ bool, args []string) {
 				ts.Check(makeFIFO(ts.MkAbs(args[0])))
 			},
@@ -69,4 +82,14 @@ func cutTorn(dir string) error {
 		}
 		return os.WriteFile(path, bytes.TrimSuffix(data, []byte("\n")), 0o600)
 	})
+}
+
+// age gives a file the time at which a day begins: age FILE 2025-01-01.
+func age(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 2 {
+		ts.Fatalf("usage: age FILE DAY")
+	}
+	at, err := time.Parse("2006-01-02", args[1])
+	ts.Check(err)
+	ts.Check(os.Chtimes(ts.MkAbs(args[0]), at, at))
 }

@@ -26,7 +26,7 @@ printed as the file has it.`,
 		Example: `  gjc-index show 0195c2
   gjc-index show 0195c2 --from 10 --to 20
   gjc-index show 0195c2 --all-branches --json | jq -r .type`,
-		Args: oneArg("a session id"),
+		Args: oneArg("a session id"), ValidArgsFunction: a.completeID,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return a.withIndex(cmd.Context(), func(x *index.Index) error { return a.show(cmd, x, args[0], f) })
 		},
@@ -45,10 +45,10 @@ func (a *app) show(cmd *cobra.Command, x *index.Index, ref string, f showFlags) 
 	if err := checkShow(cmd, f); err != nil {
 		return err
 	}
-	s, err := a.find(cmd.Context(), x, ref, !f.strict)
-	if err != nil {
-		return err
-	}
+	return a.with(cmd.Context(), x, ref, !f.strict, func(s found) error { return a.showFound(cmd, x, s, f) })
+}
+
+func (a *app) showFound(cmd *cobra.Command, x *index.Index, s found, f showFlags) error {
 	if f.entry != "" {
 		return a.showEntry(s, f.entry)
 	}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"slices"
 	"strings"
 	"time"
 
@@ -122,7 +123,11 @@ func columnWidths(lines []sessionLine, screen int) [columns]int {
 		}
 	}
 	wanted := w[colTitle]
-	w[colProject] = min(w[colProject], max(len(goneMark)+6, screen/6))
+	most := max(8, screen/6)
+	if slices.ContainsFunc(lines, func(l sessionLine) bool { return l.gone }) {
+		most += len(goneMark)
+	}
+	w[colProject] = min(w[colProject], most)
 	w[colTitle] = 0
 	left := func() int {
 		rest := screen

@@ -23,6 +23,16 @@ type found struct {
 	malformed []jsonl.LineReport
 	recovered int
 	entry     func(e *jsonl.Entry) (*jsonl.Entry, error)
+	close     func() error // ends the reading of entries
+}
+
+// with calls fn with the session that ref names.
+func (a *app) with(ctx context.Context, x *index.Index, ref string, bridge bool, fn func(s found) error) error {
+	s, err := a.find(ctx, x, ref, bridge)
+	if err != nil {
+		return err
+	}
+	return errors.Join(fn(s), s.close())
 }
 
 // find opens the session that ref names. bridge links over lines that were
@@ -59,6 +69,7 @@ func (a *app) load(ctx context.Context, row index.Row, bridge bool) (found, erro
 	return found{
 		row: row, tree: t.Tree(bridge), malformed: t.Malformed, recovered: len(t.Recovered),
 		entry: func(e *jsonl.Entry) (*jsonl.Entry, error) { return e, nil },
+		close: func() error { return nil },
 	}, nil
 }
 
@@ -118,6 +129,9 @@ func (a *app) row(ctx context.Context, x *index.Index, ref string) (index.Row, e
 	var several *index.AmbiguousError
 	switch {
 	case errors.As(err, &several):
+		if copied, ok := copyOfOlder(several); ok {
+			return copied, nil
+		}
 		return row, fmt.Errorf("%q could be any of %s: give more of the id, or the path%w", ref, count(several.Total, "session"), silent{err})
 	case !errors.Is(err, fs.ErrNotExist):
 		return row, err
@@ -191,13 +205,17 @@ func (a *app) warn(f found) {
 	for _, w := range f.tree.Warnings() {
 		switch w.Kind {
 		case jsonl.OrphanParent:
-			a.note("line %d follows an entry that is not in the file: what came before it is not connected", w.Line)
+			a.orphan(w.Line)
 		case jsonl.BridgedParent:
 			a.note("line %d followed a line that was lost; it was linked to the record before (--strict leaves the gap)", w.Line)
 		case jsonl.FirstKeptMissing:
 			a.note("line %d: a compaction keeps entries from one on that is not there: only its summary is left of what came before", w.Line)
 		}
 	}
+}
+
+func (a *app) orphan(line int) {
+	a.note("line %d follows an entry that is not in the file: what came before it is not connected", line)
 }
 
 // leaf is the end of the path that an entry id names; "" is the last entry.
