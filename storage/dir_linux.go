@@ -5,8 +5,8 @@ import (
 	"encoding/binary"
 	"io/fs"
 	"slices"
-	"sync"
 	"strings"
+	"sync"
 	"unsafe"
 
 	"golang.org/x/sys/unix"
