@@ -120,12 +120,6 @@ func (x *Index) reopen(ctx context.Context) (damaged bool, err error) {
 		x.settled = true // there is no home, and reading makes none
 		return false, nil
 	}
-	if x.opt.Network(x.home.IndexDB()) {
-		// SQLite's locks and its log can't be trusted there.
-		x.settled = true
-		x.note("home is on a network file system: sessions are read from the files, without an index")
-		return false, nil
-	}
 	db, err := x.dial(ctx)
 	if err == nil {
 		x.db = db
@@ -144,7 +138,7 @@ func (x *Index) reopen(ctx context.Context) (damaged bool, err error) {
 
 // dial opens the database for writing, else for reading only.
 func (x *Index) dial(ctx context.Context) (*migrations.DB, error) {
-	opt := migrations.Options{BusyTimeout: x.opt.BusyTimeout, Fallback: migrations.Truncate}
+	opt := migrations.Options{BusyTimeout: x.opt.BusyTimeout, Fallback: migrations.Truncate, NoLog: x.opt.Network(x.home.IndexDB())}
 	db, err := migrations.Open(ctx, x.fsys, x.home.IndexDB(), migrations.Index, opt)
 	if err != nil && migrations.Unusable(err) {
 		opt.ReadOnly = true
