@@ -73,6 +73,9 @@ func (x *Index) Search(ctx context.Context, r SearchRequest) (Found, error) {
 		if f.Cwds, err = x.cwdsOf(ctx, db, r); err != nil {
 			return err
 		}
+		if f.held, err = x.held(ctx, db); err != nil {
+			return err
+		}
 		found.Hits, err = SearchPrompts(ctx, db.DB, x.root(), r.Query, f, r.Limit)
 		return err
 	})

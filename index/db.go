@@ -111,6 +111,7 @@ func (x *Index) reopen(ctx context.Context) (damaged bool, err error) {
 		_ = x.db.Close() // its file has lost its name; nobody will read it again
 		x.db = nil
 	}
+	x.forget()
 	unlock, err := x.lock(ctx, storage.Shared)
 	if err != nil {
 		return false, err
