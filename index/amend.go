@@ -2,11 +2,13 @@ package index
 
 import (
 	"bytes"
+	"database/sql"
+	"errors"
 	"slices"
 )
 
 // tablesOfSessions are those whose rows belong to one session.
-var tablesOfSessions = [...]string{"entries", "patches", "labels", "usage", "refs"}
+var tablesOfSessions = [...]string{"entries", "patches", "labels", "usage", "refs", "usage_packs"}
 
 // clear removes all rows of a session but its own.
 func (w *writer) clear(key int64) error {
@@ -67,7 +69,34 @@ func (w *writer) amend(key int64, r *reading) error {
 			return err
 		}
 	}
+	if err := w.amendPack(key, r); err != nil {
+		return err
+	}
 	return w.knownRefs(key, r)
+}
+
+// amendPack adds what was appended to the usage that is there.
+func (w *writer) amendPack(key int64, r *reading) error {
+	if len(r.spent) == 0 && len(r.respent) == 0 {
+		return nil
+	}
+	var pack []byte
+	err := w.tx.GetContext(w.ctx, &pack, `SELECT pack FROM usage_packs WHERE session = ?`, key)
+	if err != nil && !errors.Is(err, sql.ErrNoRows) {
+		return err
+	}
+	facts, err := unpack(pack)
+	if err != nil {
+		return err
+	}
+	for seq, now := range r.respent {
+		facts = patchFacts(facts, seq, now)
+	}
+	if _, err := w.tx.ExecContext(w.ctx, `DELETE FROM usage_packs WHERE session = ?`, key); err != nil {
+		return err
+	}
+	r.spent = append(facts, r.spent...)
+	return nil
 }
 
 // knownRefs takes the references out of r that the session has already.

@@ -123,7 +123,7 @@ func (c *checker) file(o *outcome) error {
 		return err
 	}
 	r := o.reading
-	var entries, patches, labels, usage, refs, prompts [][]any
+	var entries, patches, labels, usage, refs, packs, prompts [][]any
 	for i := range r.rows.len() {
 		e := r.rows.at(i)
 		entries = append(entries, e.values(key)[1:])
@@ -136,6 +136,9 @@ func (c *checker) file(o *outcome) error {
 	}
 	for i := range r.labels {
 		labels = append(labels, r.labels[i].values(key)[1:])
+	}
+	if pack := packFacts(r.spent); pack != nil {
+		packs = append(packs, []any{pack})
 	}
 	for _, sum := range r.sums() {
 		refs = append(refs, []any{sum})
@@ -159,6 +162,7 @@ func (c *checker) file(o *outcome) error {
 		{"label", labels, `SELECT seq, target, label, current FROM labels WHERE session = ? ORDER BY seq`},
 		{"usage", usage, `SELECT seq, time_ms, provider, model, input, output, cache_read, cache_write, cost, premium, stop
 			FROM usage WHERE session = ? ORDER BY seq`},
+		{"usage pack", packs, `SELECT pack FROM usage_packs WHERE session = ?`},
 		{"blob reference", refs, `SELECT sum FROM refs WHERE session = ? ORDER BY sum`},
 		{"prompt", prompts, `SELECT entry, line, time_ms, cwd, text FROM prompts WHERE file = ? ORDER BY line, entry, text`},
 	} {
@@ -232,8 +236,11 @@ func (c *checker) history() error {
 		return err
 	}
 	var want [][]any
-	for i := range p.rows {
-		prompt := historyPrompt(&p.rows[i])
+	for row, err := range p.rows(c.ctx) {
+		if err != nil {
+			return err
+		}
+		prompt := historyPrompt(&row)
 		want = append(want, []any{prompt.EntryID, prompt.Time, prompt.Cwd, prompt.Text})
 	}
 	return c.table(c.x.home.HistoryDB(), "prompt", want,

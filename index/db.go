@@ -15,7 +15,7 @@ import (
 
 // extractVersion says by which rules rows are made; a rise makes Refresh read
 // every file again. 1: the first.
-const extractVersion = 1
+const extractVersion = 2
 
 // maxSetAside is how many damaged databases are kept.
 const maxSetAside = 3
@@ -71,8 +71,8 @@ func (x *Index) spoiled(ctx context.Context) {
 // lock takes the kernel lock of the index. Where no lock file can be made
 // there is nothing to lock against.
 func (x *Index) lock(ctx context.Context, mode storage.LockMode) (func(), error) {
-	if x.dir != "" { // an index of a directory has no database
-		return func() {}, nil
+	if x.dir != "" {
+		return func() {}, nil // there is no database to share
 	}
 	if _, err := x.fsys.Lstat(filepath.Dir(x.home.IndexLock())); err != nil {
 		return func() {}, nil
@@ -170,7 +170,7 @@ func checkTables(ctx context.Context, db *migrations.DB) error {
 	if err := db.SelectContext(ctx, &names, `SELECT name FROM sqlite_master WHERE type = 'table'`); err != nil {
 		return err
 	}
-	for _, want := range []string{"meta", "scopes", "sessions", "entries", "patches", "labels", "usage", "refs"} {
+	for _, want := range []string{"meta", "scopes", "sessions", "entries", "patches", "labels", "usage", "refs", "usage_packs"} {
 		if !slices.Contains(names, want) {
 			return errSchema
 		}

@@ -36,6 +36,10 @@ var dumped = [...]struct{ title, query string }{
 		       e.premium, e.stop
 		FROM usage e LEFT JOIN sessions s ON s.key = e.session LEFT JOIN scopes c ON c.id = s.scope
 		ORDER BY c.name, s.name, e.seq`},
+	{"usage_packs", `
+		SELECT c.name, s.name, hex(e.pack)
+		FROM usage_packs e LEFT JOIN sessions s ON s.key = e.session LEFT JOIN scopes c ON c.id = s.scope
+		ORDER BY c.name, s.name`},
 	{"refs", `
 		SELECT c.name, s.name, hex(e.sum)
 		FROM refs e LEFT JOIN sessions s ON s.key = e.session LEFT JOIN scopes c ON c.id = s.scope

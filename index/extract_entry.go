@@ -8,6 +8,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/gajae-code/gjc-index/jsonl"
+	"github.com/gajae-code/gjc-index/session/checkpoint"
 )
 
 // maxFirstPrompt bounds the first prompt that a session's row keeps, in bytes.
@@ -44,6 +45,7 @@ func (x *extractor) entry(rec *jsonl.Record, kind string) error {
 	case kind == "message":
 		x.message(&e, f)
 	}
+	x.noteFacts(&e, rec, kind)
 	r.rows.add(e)
 	if e.hasID {
 		x.ids[e.id] = int(e.seq)
@@ -198,8 +200,7 @@ func (x *extractor) entryPatch(rec *jsonl.Record) error {
 	if x.r.version < 4 || !f.EntryID.Ok() {
 		return nil
 	}
-	v, _, err := jsonl.Parse(rec.Raw)
-	if err != nil || !messagePatch(v) {
+	if _, _, ok := jsonl.ParseEntryPatch(rec.Raw); !ok {
 		return nil
 	}
 	id := f.EntryID.Text()
@@ -216,6 +217,7 @@ func (x *extractor) entryPatch(rec *jsonl.Record) error {
 	}
 	e.role = x.roleOf(f)
 	x.message(e, f)
+	x.r.spent = patchFacts(x.r.spent, seq, patchedFact(e, f))
 	if e.role == "user" { // back to its place
 		slices.SortFunc(x.r.prompts, func(a, b promptRow) int { return a.seq - b.seq })
 	}
@@ -264,6 +266,14 @@ func (x *extractor) patchEarlier(id string, rec *jsonl.Record) error {
 	}
 	if rec.Fields.Usage.Has {
 		x.r.reuse[seq] = x.usage(seq, t, rec.Fields)
+	}
+	x.r.respent[seq] = nil
+	if r, ok := checkpoint.ResponseOfMessage(rec.Fields); ok {
+		if !t.known {
+			return errWhole // its fact holds the timestamp as it stands
+		}
+		fact := responseFact(factAnswer, seq, id, "", t, r)
+		x.r.respent[seq] = &fact
 	}
 	x.notePatch(seq, rec)
 	return nil

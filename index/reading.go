@@ -15,6 +15,7 @@ type entry struct {
 	id, parent     string
 	kind, role     string
 	time           millis
+	stamp          string // the timestamp of a message as it stands, if it can't be read
 	offset, size   int64
 	seq, parentSeq int32
 	run, line      int32
@@ -117,12 +118,14 @@ type reading struct {
 	missing map[int]int    // earlier entries whose parent has come: its seq
 	rerole  map[int]string // earlier entries whose role a patch changed
 	reuse   map[int]usageRow
-	bytes   int64 // read
+	spent   []usageFact        // in the order of seq
+	respent map[int]*usageFact // of earlier entries that were patched; nil: nothing any more
+	bytes   int64              // read
 }
 
 // weight is about how many bytes of memory the reading holds.
 func (r *reading) weight() int64 {
-	n := int64(r.rows.len())*150 + int64(r.use.len())*150 + 4096
+	n := int64(r.rows.len())*150 + int64(r.use.len())*150 + int64(len(r.spent))*200 + 4096
 	for i := range r.prompts {
 		n += int64(len(r.prompts[i].text)) + 100
 	}

@@ -13,11 +13,11 @@ type writer struct {
 	ctx context.Context
 	tx  *sqlx.Tx
 
-	entries, patches, labels, usage, refs *inserter
-	prompts                               *promptWriter
-	nextKey                               int64
-	fresh                                 bool // the tables are empty: nothing has to be deleted first
-	row                                   *sql.Stmt
+	entries, patches, labels, usage, refs, packs *inserter
+	prompts                                      *promptWriter
+	nextKey                                      int64
+	fresh                                        bool // the tables are empty: nothing has to be deleted first
+	row                                          *sql.Stmt
 }
 
 // newWriter prepares a writer; bulk is for builds.
@@ -29,7 +29,8 @@ func newWriter(ctx context.Context, tx *sqlx.Tx, bulk bool) (*writer, error) {
 		labels:  newInserter("labels", "session", "seq", "target", "label", "current"),
 		usage: newInserter("usage", "session", "seq", "time_ms", "provider", "model", "input", "output", "cache_read",
 			"cache_write", "cost", "premium", "stop"),
-		refs: newInserter("refs", "session", "sum"),
+		refs:  newInserter("refs", "session", "sum"),
+		packs: newInserter("usage_packs", "session", "pack"),
 	}
 	err := tx.GetContext(ctx, &w.nextKey, `SELECT coalesce(max(key), 0) + 1 FROM sessions`)
 	if err != nil {
@@ -85,7 +86,8 @@ func (w *writer) session(o *outcome, scope int64) error {
 	return err
 }
 
-// rows inserts what a reading found anew.
+// rows inserts what a reading found anew, and lets go of the entries as it goes:
+// those of a huge file are most of the memory that a build needs.
 func (w *writer) rows(o *outcome) error {
 	r, key := o.reading, o.key
 	for i := range r.rows.len() {
@@ -103,6 +105,7 @@ func (w *writer) rows(o *outcome) error {
 				return fmt.Errorf("insert patches: %w", err)
 			}
 		}
+		r.rows.drop(i)
 	}
 	for _, l := range r.labels {
 		if err := w.labels.add(w.ctx, w.tx, l.values(key)...); err != nil {
@@ -114,12 +117,17 @@ func (w *writer) rows(o *outcome) error {
 			return fmt.Errorf("insert refs: %w", err)
 		}
 	}
+	if pack := packFacts(r.spent); pack != nil {
+		if err := w.packs.add(w.ctx, w.tx, key, pack); err != nil {
+			return fmt.Errorf("insert usage: %w", err)
+		}
+	}
 	for i := range r.prompts {
 		p := &r.prompts[i]
 		w.prompts.Add(Prompt{Source: SourceSession, SessionKey: key, SessionID: r.id, FileKey: key, EntryID: p.id,
 			Line: p.line, Time: p.time.ms, Cwd: r.cwd, Text: p.text})
 	}
-	return nil
+	return w.prompts.SpillTo(w.tx)
 }
 
 func (w *writer) addUsage(key int64, u *usageRow) error {
@@ -132,7 +140,7 @@ func (w *writer) addUsage(key int64, u *usageRow) error {
 // flush writes what is gathered; prompts come last, since each insert of many
 // rows into another table makes the full-text index write out its buffer.
 func (w *writer) flush() error {
-	for _, i := range []*inserter{w.entries, w.patches, w.labels, w.usage, w.refs} {
+	for _, i := range []*inserter{w.entries, w.patches, w.labels, w.usage, w.refs, w.packs} {
 		if err := i.flush(w.ctx, w.tx); err != nil {
 			return err
 		}

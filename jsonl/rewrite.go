@@ -134,6 +134,8 @@ func (r *Rewrite) Settled() bool { return time.Since(r.at) >= r.Settle }
 
 // Finish waits until the old file has settled, carries over what arrived there
 // and closes it. It waits no longer than ctx, but looks once more in any case.
+// After an error the old file is still open: Finish can be called again, or
+// Close.
 func (r *Rewrite) Finish(ctx context.Context) error {
 	if wait := r.Settle - time.Since(r.at); wait > 0 && ctx.Err() == nil {
 		timer := time.NewTimer(wait)
@@ -143,7 +145,10 @@ func (r *Rewrite) Finish(ctx context.Context) error {
 		case <-timer.C:
 		}
 	}
-	return errors.Join(r.carry(), r.old.Close())
+	if err := r.carry(); err != nil {
+		return err
+	}
+	return r.old.Close()
 }
 
 // Close gives up: the old file is closed and nothing carried over.

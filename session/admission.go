@@ -47,6 +47,17 @@ func enter(ctx context.Context, r rank, of any) context.Context {
 	return context.WithValue(ctx, admissionKey{}, &admission{outer: held, rank: r, of: of})
 }
 
+// mayWait reports whether a lock may be waited for in a context. Where it may
+// not, since a later one is held, it can still be tried.
+func mayWait(ctx context.Context, r rank) bool {
+	for a, _ := ctx.Value(admissionKey{}).(*admission); a != nil; a = a.outer {
+		if a.rank > r {
+			return false
+		}
+	}
+	return true
+}
+
 // admitted reports whether the caller of a context holds the lock already.
 func admitted(ctx context.Context, r rank, of any) bool {
 	for a, _ := ctx.Value(admissionKey{}).(*admission); a != nil; a = a.outer {

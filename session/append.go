@@ -79,11 +79,10 @@ func (c *core) makeLocked(batch []New) ([]*jsonl.Entry, error) {
 	entries := make([]*jsonl.Entry, 0, len(batch))
 	for _, build := range batch {
 		base := jsonl.Base{ID: c.entryIDLocked(made), Parent: parent, Timestamp: c.st.timestamp()}
-		v, err := jsonl.Normalize(jsonl.ObjectValue(build(base, c.header.ID())))
+		v, err := c.normal(jsonl.ObjectValue(build(base, c.header.ID())))
 		if err != nil {
 			return entries, err
 		}
-		v = jsonl.CanonicalImages(c.st.opt.Redact.Value(v))
 		e := jsonl.NewEntry(v.Obj())
 		entries = append(entries, e)
 		if err := checkEntry(e, base.ID); err != nil {
@@ -93,6 +92,19 @@ func (c *core) makeLocked(batch []New) ([]*jsonl.Entry, error) {
 		made[base.ID] = true
 	}
 	return entries, nil
+}
+
+// normal is a new record as it stays in memory: redacted, nothing undefined,
+// images as they read when they are loaded again.
+func (c *core) normal(v jsonl.Value) (jsonl.Value, error) {
+	if !jsonl.Plain(v) {
+		var err error
+		if v, err = jsonl.Normalize(v); err != nil {
+			return v, err
+		}
+		v = jsonl.CanonicalImages(v)
+	}
+	return c.st.opt.Redact.Value(v), nil
 }
 
 func (c *core) entryIDLocked(made map[string]bool) string {
@@ -115,12 +127,6 @@ func (c *core) leafIDLocked() string {
 	id, _ := e.ID()
 	return id
 }
-
-// EntryError is a new entry that has not the shape of its type.
-type EntryError struct{ Type string }
-
-// Error names the type.
-func (e *EntryError) Error() string { return "entry of type " + e.Type + " has the wrong shape" }
 
 // checkEntry refuses an entry that the original's strict reader would refuse.
 func checkEntry(e *jsonl.Entry, id string) error {
@@ -191,7 +197,7 @@ func (c *core) persistLocked(ctx context.Context, entries []*jsonl.Entry) (jsonl
 	if c.rewrite {
 		return jsonl.Committed, c.rewriteLocked(ctx, entries)
 	}
-	if err := c.giveEventIDs(ctx, entries); err != nil {
+	if err := c.signNew(ctx, entries); err != nil {
 		return jsonl.RolledBack, err
 	}
 	values := make([]jsonl.Value, len(entries))
@@ -199,6 +205,20 @@ func (c *core) persistLocked(ctx context.Context, entries []*jsonl.Entry) (jsonl
 		values[i] = jsonl.ObjectValue(e.Value())
 	}
 	return jsonl.Committed, c.writeLocked(ctx, values)
+}
+
+// signNew gives event ids to entries that nobody else has seen yet, in place.
+func (c *core) signNew(ctx context.Context, entries []*jsonl.Entry) error {
+	first, err := c.st.seq.reserve(ctx, len(entries), c.dir)
+	if err != nil {
+		return err
+	}
+	for i, e := range entries {
+		o := e.Value()
+		o.Set(eventKey, jsonl.StringValue((first + jsonl.EventID(i)).String()))
+		e.SetValue(o)
+	}
+	return nil
 }
 
 func (c *core) answeredLocked(more []*jsonl.Entry) bool {
@@ -247,11 +267,13 @@ func setEventID(e *jsonl.Entry, id jsonl.EventID) {
 func (c *core) writeLocked(ctx context.Context, values []jsonl.Value) error {
 	c.buf = c.buf[:0]
 	for _, v := range values {
-		p, _, err := jsonl.Prepare(ctx, c.st.blobs, v)
-		if err != nil {
-			return err
+		if !jsonl.Plain(v) {
+			var err error
+			if v, _, err = jsonl.Prepare(ctx, c.st.blobs, v); err != nil {
+				return err
+			}
 		}
-		c.buf = append(jsonl.AppendJSON(c.buf, p), '\n')
+		c.buf = append(jsonl.AppendJSON(c.buf, v), '\n')
 	}
 	c.held.mu.Lock()
 	defer c.held.mu.Unlock()

@@ -53,7 +53,9 @@ func (c *core) finishLates(ctx context.Context) error {
 	defer c.held.mu.Unlock()
 	var errs []error
 	for _, r := range c.lates {
-		errs = append(errs, r.Finish(ctx))
+		if err := r.Finish(ctx); err != nil {
+			errs = append(errs, err, r.Close())
+		}
 	}
 	c.lates = nil
 	return errors.Join(errs...)
@@ -72,6 +74,6 @@ func (c *core) loadLocked(ctx context.Context) error {
 	if err := c.takeTranscript(ctx, t); err != nil {
 		return err
 	}
-	c.leaf = leaf
+	c.leaf, c.patched = leaf, nil
 	return c.sanitizeLocked(ctx)
 }

@@ -63,7 +63,7 @@ func (s *Session) startEntries(ctx context.Context, opt CreateOptions) error {
 		}
 	}
 	var batch []New
-	correlation := randomHex(8)
+	correlation := uuid4()
 	n := 0
 	for range opt.Tools.Entries(correlation, func() jsonl.Base { return jsonl.Base{} }) {
 		i := n
@@ -165,9 +165,12 @@ func (c *core) beginOver(ctx context.Context) error {
 }
 
 func (c *core) beginInMemory() error {
-	cwd, err := c.st.projectDir()
-	if err != nil {
-		return err
+	cwd := c.cwd
+	if cwd == "" {
+		var err error
+		if cwd, err = c.st.projectDir(); err != nil {
+			return err
+		}
 	}
 	h, err := c.st.newHeader(cwd, "")
 	if err != nil {

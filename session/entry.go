@@ -86,6 +86,13 @@ func NewBuiltinSelection(names []string, correlation string) New {
 	return func(b jsonl.Base, _ string) *jsonl.Obj { return jsonl.BuiltinSelectionEntry(b, names, correlation) }
 }
 
+// SelectTools are the entries of a change in both domains of tools: the MCP
+// entry first, both with one correlation.
+func SelectTools(mcp, builtin []string) []New {
+	correlation := uuid4()
+	return []New{NewMCPSelection(mcp, correlation), NewBuiltinSelection(builtin, correlation)}
+}
+
 // NewRecord is an entry as JSON gives it: its type and its payload. What the
 // session decides (id, parent, time, event id) is passed over.
 func NewRecord(record *jsonl.Obj) New {

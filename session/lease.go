@@ -29,25 +29,6 @@ type held struct {
 	gen int        // counts rewrites; guarded by mu
 }
 
-// BusyError is a session that another process writes.
-type BusyError struct {
-	Path  string
-	PID   int    // 0 if the lease file doesn't say
-	Host  string // "" if the lease file doesn't say
-	Since string // a timestamp; "" if the lease file doesn't say
-}
-
-// Error names the holder.
-func (e *BusyError) Error() string {
-	if e.PID == 0 {
-		return fmt.Sprintf("%v: %s", ErrBusy, filepath.Base(e.Path))
-	}
-	return fmt.Sprintf("%v: %s: process %d on %s since %s", ErrBusy, filepath.Base(e.Path), e.PID, e.Host, e.Since)
-}
-
-// Is makes errors.Is(err, ErrBusy) true.
-func (e *BusyError) Is(target error) bool { return target == ErrBusy }
-
 // leaseHolder is what a lease file says, for people.
 type leaseHolder struct {
 	PID   int    `json:"pid"`
@@ -73,17 +54,16 @@ const (
 )
 
 // hold takes the lease of the transcript at path, waiting at most wait if
-// another process has it. The directory exists.
+// another process has it; within a turn it doesn't wait. The directory exists.
 func (s *Store) hold(ctx context.Context, path string, wait time.Duration) (*held, error) {
 	key := path
 	if dir, err := storage.RealPath(filepath.Dir(path)); err == nil {
 		key = filepath.Join(dir, filepath.Base(path))
 	}
 	h, err := s.tryHold(key, path)
-	if wait <= 0 || !errors.Is(err, ErrBusy) {
+	if wait <= 0 || !errors.Is(err, ErrBusy) || !mayWait(ctx, rankWriter) {
 		return h, err
 	}
-	enter(ctx, rankWriter, key)
 	deadline := time.Now().Add(wait)
 	for pause := firstLeasePause; errors.Is(err, ErrBusy) && time.Now().Before(deadline); pause = min(2*pause, lastLeasePause) {
 		timer := time.NewTimer(pause)

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 	"path/filepath"
+	"syscall"
 
 	"github.com/gajae-code/gjc-index/jsonl"
 	"github.com/gajae-code/gjc-index/scope"
@@ -71,10 +72,11 @@ func (c *core) moveFilesLocked(ctx context.Context, dir string) error {
 	if err != nil {
 		return err
 	}
-	if err := c.moveAll(ctx, to); err != nil {
+	err = c.moveAll(ctx, to)
+	if !c.moved[len(movedEndings)-1] && (err != nil || c.onDisk) {
 		return errors.Join(err, held.release(true))
 	}
-	err = errors.Join(c.closeAppender(), c.forgetOldPlace())
+	err = errors.Join(err, c.closeAppender(), c.forgetOldPlace())
 	c.held = held
 	c.gen = held.gen
 	c.place(to)
@@ -88,6 +90,7 @@ func (c *core) moveAll(ctx context.Context, to string) error {
 	if !scope.IsTranscriptName(filepath.Base(c.path)) {
 		return fmt.Errorf("%s: %w", filepath.Base(c.path), ErrBadID)
 	}
+	c.moved = [len(movedEndings)]bool{}
 	if there, err := c.st.isThere(to); err != nil || there {
 		return errors.Join(err, fmt.Errorf("%s: %w", filepath.Base(to), scope.ErrConflict))
 	}
@@ -101,17 +104,24 @@ func (c *core) moveAll(ctx context.Context, to string) error {
 		}
 		c.moved[i] = moved
 	}
-	return errors.Join(c.st.fsys.SyncDir(filepath.Dir(to)), c.st.fsys.SyncDir(c.dir))
+	err := errors.Join(c.st.fsys.SyncDir(filepath.Dir(to)), c.st.fsys.SyncDir(c.dir))
+	if err != nil {
+		err = errors.Join(err, c.moveBack(to, len(movedEndings)))
+	}
+	return err
 }
 
-// moveBack takes back the first n of what was moved.
+// moveBack takes back the first n of what was moved, the transcript first. What
+// can't be taken back stays marked as moved.
 func (c *core) moveBack(to string, n int) error {
 	var errs []error
-	for i, end := range movedEndings[:n] {
-		if c.moved[i] {
-			_, err := c.st.moveOne(context.Background(), stemOf(to)+end, stemOf(c.path)+end)
-			errs = append(errs, err)
+	for i := n - 1; i >= 0; i-- {
+		if !c.moved[i] {
+			continue
 		}
+		_, err := c.st.moveOne(context.Background(), stemOf(to)+movedEndings[i], stemOf(c.path)+movedEndings[i])
+		c.moved[i] = err != nil
+		errs = append(errs, err)
 	}
 	return errors.Join(errs...)
 }
@@ -124,7 +134,37 @@ func (s *Store) moveOne(ctx context.Context, from, to string) (moved bool, err e
 			return false, nil
 		}
 	}
+	if errors.Is(err, syscall.EXDEV) {
+		return s.moveAcross(ctx, from, to)
+	}
 	return err == nil, err
+}
+
+// moveAcross moves a file or a directory to another file system: the copy is
+// whole and synced before the original goes.
+func (s *Store) moveAcross(ctx context.Context, from, to string) (moved bool, err error) {
+	st, err := s.fsys.Lstat(from)
+	if errors.Is(err, fs.ErrNotExist) {
+		return false, nil
+	}
+	if err != nil {
+		return false, err
+	}
+	if st.Kind == storage.Dir {
+		err = s.copyArtifacts(ctx, from, to)
+		if err == nil {
+			err = s.removeTree(ctx, from, 0)
+		}
+		return err == nil, err
+	}
+	c := artifactCopy{st: s}
+	if err := c.file(ctx, from, to); err != nil {
+		return false, err
+	}
+	if err := s.fsys.Remove(from); err != nil {
+		return false, errors.Join(err, s.fsys.Remove(to)) // the copy made just now
+	}
+	return true, nil
 }
 
 // forgetOldPlace removes what speaks of the transcript at its old path, and

@@ -20,35 +20,8 @@ type OpenOptions struct {
 	Wait       time.Duration // how long to wait for another process's lease; 0 answers ErrBusy at once
 	Migration  scope.Policy  // of a legacy session; "" is the store's
 	Strict     bool          // refuse what the original's strict reader refuses, and missing images
+	Cwd        string        // workspace of a session that is begun; "" is the store's ProjectDir
 }
-
-// InspectError is a session that strict inspection refuses.
-type InspectError struct {
-	Verdict jsonl.Verdict
-	Err     error // the cause, or nil
-}
-
-// Error names the verdict.
-func (e *InspectError) Error() string {
-	if e.Err == nil {
-		return "session is " + string(e.Verdict)
-	}
-	return "session is " + string(e.Verdict) + ": " + e.Err.Error()
-}
-
-// Unwrap is the cause.
-func (e *InspectError) Unwrap() error { return e.Err }
-
-// MissingBlobError is a session that refers to an image that is not there.
-type MissingBlobError struct{ Missing jsonl.MissingBlob }
-
-// Error names the blob.
-func (e *MissingBlobError) Error() string {
-	return "missing " + e.Missing.Kind + " blob: " + e.Missing.Ref.Hex()
-}
-
-// Unwrap is the cause.
-func (e *MissingBlobError) Unwrap() error { return e.Missing.Err }
 
 // Open opens the session at path for writing and takes its lease. A file that
 // is missing, or holds nothing but white space, becomes a new session at once;
@@ -87,10 +60,10 @@ const (
 )
 
 func (s *Store) placeOf(path string) (place, error) {
-	root := s.opt.Home.Sessions()
-	if root == "" {
+	if s.opt.Home.Dir() == "" {
 		return placeExplicit, nil
 	}
+	root := s.opt.Home.Sessions()
 	if real, err := storage.RealPath(root); err == nil {
 		root = real
 	}
@@ -153,7 +126,7 @@ func (s *Store) OpenManaged(ctx context.Context, path, cwd string, opt OpenOptio
 func (s *Store) openAt(ctx context.Context, path string, managed bool, opt OpenOptions) (*core, error) {
 	c := newCore(s)
 	c.place(path)
-	c.managed = managed
+	c.managed, c.cwd = managed, opt.Cwd
 	if !managed {
 		if err := storage.MkdirAll(s.fsys, c.dir); err != nil {
 			return nil, err

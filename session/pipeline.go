@@ -64,7 +64,7 @@ func (c *core) settleLocked() {
 		}
 		before := len(r.Late())
 		if err := r.Finish(context.Background()); err != nil {
-			c.st.opt.Log.Error("carry over late lines", "path", c.path, "cause", err)
+			kept = append(kept, r) // once more on Close, which answers the error
 		}
 		c.strangers = c.strangers || len(r.Late()) > before
 	}

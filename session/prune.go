@@ -175,6 +175,10 @@ func (s *Store) pruneGroup(ctx context.Context, rows []PruneRow, permanent bool,
 	b := &burial{st: s, permanent: permanent}
 	var kept []Pruned
 	for _, row := range rows {
+		if why := s.pinnedSince(row.Path); why != nil {
+			kept = append(kept, Pruned{PruneRow: row, Kept: keepsOf(why)})
+			continue
+		}
 		if why := s.stillPrunable(ctx, row, b); why != nil {
 			if ctx.Err() != nil {
 				return errors.Join(ctx.Err(), b.release())
@@ -203,6 +207,17 @@ func (s *Store) pruneGroup(ctx context.Context, rows []PruneRow, permanent bool,
 
 // errChanged is a session that is no longer as it was when the plan was made.
 var errChanged = errors.New("has changed since")
+
+// errPinned is a session that is pinned.
+var errPinned = errors.New("is pinned")
+
+func (s *Store) pinnedSince(path string) error {
+	pinned, err := s.Pinned(path)
+	if err == nil && pinned {
+		err = errPinned
+	}
+	return err
+}
 
 // stillPrunable locks a session, compares it with the plan and gives it its
 // place in the trash.
@@ -238,13 +253,6 @@ func (s *Store) unchanged(row PruneRow) error {
 	if !now.SameFile(was) || now.Size != was.Size || now.ModTime != was.ModTime {
 		return errChanged
 	}
-	pinned, err := s.Pinned(row.Path)
-	if err != nil {
-		return err
-	}
-	if pinned {
-		return errors.New("is pinned")
-	}
 	return s.childInUse(row.Path)
 }
 
@@ -267,3 +275,35 @@ const trashLock = ".lock"
 
 // missing reports whether an error says that there is no such file.
 func missing(err error) bool { return errors.Is(err, fs.ErrNotExist) }
+
+// Discard moves one session to the trash, with what belongs to it. trash is
+// the directory in which it lies then; Restore brings it back.
+//
+// Errors: ErrBusy, ErrProtected, ErrNotManaged, fs.ErrNotExist.
+func (s *Store) Discard(ctx context.Context, path string) (trash string, err error) {
+	if path, err = filepath.Abs(path); err != nil {
+		return "", err
+	}
+	a := &aged{path: path, scopeDir: filepath.Dir(path)}
+	if err := s.readAged(ctx, a); err != nil {
+		return "", fmt.Errorf("discard session: %w", err)
+	}
+	own, err := s.belongings(ctx, path)
+	if err != nil {
+		return "", fmt.Errorf("discard session: %w", err)
+	}
+	row := PruneRow{ID: a.id, Path: path, Title: a.title, LastActive: a.last, Bytes: bytesOf(own), Reason: "asked for", found: a}
+	unlock, err := s.lockTrash(ctx)
+	if err != nil {
+		return "", fmt.Errorf("discard session: %w", err)
+	}
+	defer func() { err = errors.Join(err, unlock()) }()
+	b := &burial{st: s}
+	if err = s.stillPrunable(ctx, row, b); err == nil {
+		err = errors.Join(b.bury(ctx), b.graves[0].failed, b.release())
+	}
+	if err != nil {
+		return "", fmt.Errorf("discard session: %w", err)
+	}
+	return b.graves[0].dir, nil
+}

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/gajae-code/gjc-index/blob"
 	"github.com/gajae-code/gjc-index/jsonl"
 	"github.com/gajae-code/gjc-index/scope"
 	"github.com/gajae-code/gjc-index/storage"
@@ -198,7 +199,7 @@ func (e *AmbiguousTrashError) Error() string {
 
 // Restore puts a session of the trash back where it was, with what belongs to
 // it. ref is a session id, its beginning, or the name of a directory of the
-// trash. It returns the session's path.
+// trash, also of one that holds blobs. It returns the session's path.
 //
 // Errors: fs.ErrNotExist, *AmbiguousTrashError, scope.ErrConflict if something
 // has the session's name now.
@@ -213,6 +214,10 @@ func (s *Store) Restore(ctx context.Context, ref string) (path string, err error
 	defer func() { err = errors.Join(err, unlock()) }()
 	if err := s.finishTrash(ctx); err != nil {
 		return "", fmt.Errorf("restore: finish what was begun: %w", err)
+	}
+	if dir := filepath.Join(s.opt.Home.Trash(), ref); strings.HasSuffix(ref, blobTrash) && filepath.Base(dir) == ref {
+		_, err := s.putBlobsBack(ctx, dir, func(blob.Ref) bool { return true })
+		return s.opt.Home.Blobs(), err
 	}
 	t, err := s.findTrashed(ctx, ref)
 	if err != nil {

@@ -2,6 +2,7 @@ package session
 
 import (
 	"context"
+	"fmt"
 
 	"github.com/gajae-code/gjc-index/jsonl"
 )
@@ -38,6 +39,46 @@ func (s *Session) RewriteEntries(ctx context.Context, change func(*jsonl.Entry) 
 	}
 	s.tree = treeOf(records)
 	return s.writeLeafLocked(ctx)
+}
+
+// SetToolCallArguments gives a tool call of an answer other arguments, and
+// writes the transcript anew.
+//
+// Errors: ErrNoEntry if no answer has a call of that id; those of
+// RewriteEntries.
+func (s *Session) SetToolCallArguments(ctx context.Context, call string, arguments jsonl.Value) error {
+	found := false
+	err := s.RewriteEntries(ctx, func(e *jsonl.Entry) *jsonl.Obj {
+		o := withArguments(e, call, arguments)
+		found = found || o != nil
+		return o
+	})
+	if err == nil && !found {
+		return fmt.Errorf("tool call %s: %w", call, ErrNoEntry)
+	}
+	return err
+}
+
+// withArguments is an entry's record with other arguments of a call; nil if the
+// call is not in it.
+func withArguments(e *jsonl.Entry, call string, arguments jsonl.Value) *jsonl.Obj {
+	if e.Role() != "assistant" {
+		return nil
+	}
+	message := e.Value().Get("message")
+	blocks := append([]jsonl.Value(nil), message.Get("content").Items()...)
+	for i, b := range blocks {
+		if b.Get("type").Str() != "toolCall" || b.Get("id").Str() != call {
+			continue
+		}
+		block, m, o := b.Obj().Clone(), message.Obj().Clone(), e.Value().Clone()
+		block.Set("arguments", arguments)
+		blocks[i] = jsonl.ObjectValue(block)
+		m.Set("content", jsonl.ArrayValue(blocks...))
+		o.Set("message", jsonl.ObjectValue(m))
+		return o
+	}
+	return nil
 }
 
 // changedRecords are the records with what change gives for them.

@@ -15,7 +15,8 @@ import (
 )
 
 const (
-	eventBlock = 256     // how many event ids are reserved at once
+	eventBlock = 256     // how many event ids a process reserves at first
+	maxBlock   = 8192    // and at most, each block being twice the one before
 	eventGap   = 1 << 20 // what is left free above the highest id when the sequence is lost
 	eventWidth = 16      // hexadecimal digits
 )
@@ -30,6 +31,7 @@ type sequence struct {
 
 	mu        sync.Mutex
 	next, end uint64 // reserved and not used yet
+	block     uint64 // how many were reserved last; 0: none yet
 }
 
 // reserve returns the first of n consecutive event ids that nobody else has or
@@ -72,14 +74,15 @@ func (q *sequence) refill(ctx context.Context, n uint64, dir string) (err error)
 			return fmt.Errorf("find the highest event id: %w", err)
 		}
 	}
-	end := next + max(n, eventBlock)
+	block := min(max(2*q.block, eventBlock), maxBlock)
+	end := next + max(n, block)
 	if end < next {
 		return fmt.Errorf("%w: out of ids", ErrSequence)
 	}
 	if err := q.writeSequence(lock.File(), end, known); err != nil {
 		return fmt.Errorf("reserve event ids: %w", err)
 	}
-	q.next, q.end = next, end
+	q.next, q.end, q.block = next, end, block
 	return nil
 }
 

@@ -3,16 +3,11 @@ package session
 import (
 	"context"
 	"errors"
-	"fmt"
-	"io/fs"
 	"path/filepath"
 	"sync"
 
 	"github.com/gajae-code/gjc-index/jsonl"
 )
-
-// ErrNoEntry is an entry id that the session doesn't have. It is fs.ErrNotExist.
-var ErrNoEntry = fmt.Errorf("no such entry: %w", fs.ErrNotExist)
 
 // Session is one transcript open for writing: its lease, its sidecars and its
 // leaf. Close it. Safe for several goroutines; entries it returns must not be

@@ -1,6 +1,7 @@
 package session
 
 import (
+	"io"
 	"log/slog"
 	"os"
 	"sync"
@@ -29,10 +30,14 @@ type Options struct {
 	RequireTaskScope bool           // no turn begins in a session that nobody delegated a task to
 	Redact           jsonl.Redactor // takes secrets out of what is appended; nil takes nothing out
 	Terminal         string         // whose last session a breadcrumb keeps, see TerminalID; "" keeps none
+	Unzstd           Unzstd         // reads compressed archives; nil: none can be read
 	Log              *slog.Logger   // is told of best-effort failures and of the first write error; nil is quiet
 
 	settle time.Duration // see jsonl.Rewrite; tests shorten it
 }
+
+// Unzstd reads what a zstd stream holds.
+type Unzstd func(io.Reader) (io.ReadCloser, error)
 
 // Store is all sessions of one home. Safe for several goroutines.
 type Store struct {

@@ -117,7 +117,7 @@ func (s *Session) SetFile(ctx context.Context, path string) error {
 	if err != nil {
 		return fmt.Errorf("switch session: %w", err)
 	}
-	next, err := s.st.openAt(ctx, path, place == placeScope, OpenOptions{Strict: true})
+	next, err := s.st.openAt(ctx, path, place == placeScope, OpenOptions{Strict: true, Cwd: s.cwd})
 	if err != nil {
 		return fmt.Errorf("switch session: %w", err)
 	}

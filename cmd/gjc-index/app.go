@@ -79,6 +79,7 @@ them, kept fresh by each command, and can be thrown away at any time.`,
 	root.AddCommand(a.listCommand(), a.searchCommand(), a.showCommand(), a.treeCommand(), a.contextCommand(),
 		a.historyCommand(), a.reindexCommand(), a.statusCommand(), a.verifyCommand(), a.versionCommand())
 	root.AddCommand(a.sessionCommands()...)
+	root.AddCommand(a.lifeCommands()...)
 	root.AddCommand(a.exportCommands()...)
 	root.InitDefaultCompletionCmd()
 	if c, _, err := root.Find([]string{"completion"}); err == nil {

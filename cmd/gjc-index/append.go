@@ -62,7 +62,7 @@ func (a *app) append(ctx context.Context, ref string, f writeFlags, each bool) e
 	if a.stdinTerminal() {
 		a.note("reads entries as JSON, one a line, until Ctrl-D")
 	}
-	entries, replaced, err := a.readEntries()
+	entries, replaced, err := a.awaitEntries(ctx)
 	if err != nil {
 		return err
 	}
@@ -84,6 +84,29 @@ func (a *app) append(ctx context.Context, ref string, f writeFlags, each bool) e
 		return err
 	})
 	return errors.Join(err, a.printReceipts(receipts, onDisk, err))
+}
+
+// awaitEntries is readEntries of stdin until ctx ends: what is not there yet can't be
+// read in time.
+func (a *app) awaitEntries(ctx context.Context) ([]session.New, int, error) {
+	longest := a.maxLine
+	if longest <= 0 {
+		longest = jsonl.DefaultMaxLine
+	}
+	var entries []session.New
+	var replaced int
+	var err error
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		entries, replaced, err = readEntries(a.stdin, longest, maxInput)
+	}()
+	select {
+	case <-done:
+		return entries, replaced, err
+	case <-ctx.Done():
+		return nil, 0, ctx.Err()
+	}
 }
 
 // appendBatches appends one batch after the other until one fails.

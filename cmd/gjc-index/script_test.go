@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
 )
@@ -41,6 +42,8 @@ func TestScripts(t *testing.T) {
 		},
 		Cmds: map[string]func(ts *testscript.TestScript, neg bool, args []string){
 			"exits": exits,
+			"field": field,
+			"age":   age,
 			"mkfifo": func(ts *testscript.TestScript, _ bool, args []string) {
 				ts.Check(makeFIFO(ts.MkAbs(args[0])))
 			},
@@ -79,4 +82,14 @@ func cutTorn(dir string) error {
 		}
 		return os.WriteFile(path, bytes.TrimSuffix(data, []byte("\n")), 0o600)
 	})
+}
+
+// age gives a file the time at which a day begins: age FILE 2025-01-01.
+func age(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 2 {
+		ts.Fatalf("usage: age FILE DAY")
+	}
+	at, err := time.Parse("2006-01-02", args[1])
+	ts.Check(err)
+	ts.Check(os.Chtimes(ts.MkAbs(args[0]), at, at))
 }

@@ -50,7 +50,7 @@ func PlanArchive(nodes []Node, opt ArchiveOptions) (*ArchivePlan, error) {
 	if opt.Leaf < 0 || opt.Leaf >= len(nodes) {
 		return a.plan, nil
 	}
-	path := a.path(opt.Leaf)
+	path := a.path(opt.Leaf, -1)
 	compaction, first := a.compaction(path)
 	if compaction < 0 {
 		return a.plan, nil
@@ -59,7 +59,7 @@ func PlanArchive(nodes []Node, opt ArchiveOptions) (*ArchivePlan, error) {
 		return nil, fmt.Errorf("%w: the first entry that the compaction kept is not on the path", ErrNotArchivable)
 	}
 	a.plan.First = path[first]
-	a.findLive(opt, path[compaction])
+	a.findLive(opt, path[:compaction+1])
 	a.choose(path[:first])
 	a.keepUsage()
 	if err := a.relink(); err != nil {
@@ -76,14 +76,15 @@ type archiver struct {
 	needed []bool // by the context of a live leaf
 }
 
-// path is the positions from the root to a leaf.
-func (a *archiver) path(leaf int) []int {
+// path is the positions from an ancestor, which is left out, to a leaf; -1
+// stands above the root.
+func (a *archiver) path(leaf, above int) []int {
 	depth := 0
-	for i := leaf; i >= 0; i = a.nodes[i].Parent {
+	for i := leaf; i >= 0 && i != above; i = a.nodes[i].Parent {
 		depth++
 	}
 	path := make([]int, depth)
-	for i := leaf; i >= 0; i = a.nodes[i].Parent {
+	for i := leaf; depth > 0; i = a.nodes[i].Parent {
 		depth--
 		path[depth] = i
 	}
@@ -110,26 +111,48 @@ func (a *archiver) compaction(path []int) (compaction, first int) {
 	return compaction, -1
 }
 
-// findLive finds the leaves, those that are live, and what their contexts need.
-func (a *archiver) findLive(opt ArchiveOptions, compaction int) {
+// manyLeaves is from how many live leaves on their paths are not gone over
+// whole, so that the time stays linear.
+const manyLeaves = 64
+
+// findLive finds the leaves, those that are live, and what their contexts
+// need. shared is the path to the compaction.
+func (a *archiver) findLive(opt ArchiveOptions, shared []int) {
 	inner := a.inner()
-	after := a.below(compaction)
+	after := a.below(shared[len(shared)-1])
 	a.passed = make([]bool, len(a.nodes))
 	a.needed = make([]bool, len(a.nodes))
-	live := func(leaf int) {
-		a.plan.Live = append(a.plan.Live, leaf)
-		a.need(a.path(leaf))
-	}
 	for i := range a.nodes {
 		leaf := a.nodes[i].Type != "label" && !inner[i]
 		if leaf {
 			a.leaves = append(a.leaves, i)
 		}
 		chosen := i == opt.Leaf || i == len(a.nodes)-1
-		if chosen || leaf && (opt.KeepBranches || a.nodes[i].Labeled || after[i]) {
-			live(i)
+		if !chosen && (!leaf || !(opt.KeepBranches || a.nodes[i].Labeled || after[i])) {
+			continue
 		}
+		a.plan.Live = append(a.plan.Live, i)
+		if len(a.plan.Live) == manyLeaves {
+			a.need(shared)
+		}
+		if after[i] && len(a.plan.Live) >= manyLeaves && a.needRest(i) {
+			continue
+		}
+		a.need(a.path(i, -1))
 	}
+}
+
+// needRest marks what a leaf below the compaction needs from the first kept
+// entry on. What it needs of the entries above, the path to the compaction
+// needs as well, unless a later compaction has kept some of them: then it
+// reports false.
+func (a *archiver) needRest(leaf int) bool {
+	rest := a.path(leaf, a.nodes[a.plan.First].Parent)
+	if _, first := a.compaction(rest); first < 0 {
+		return false
+	}
+	a.need(rest)
+	return true
 }
 
 // inner tells the entries that something other than labels hangs on.
@@ -185,8 +208,10 @@ func (a *archiver) need(path []int) {
 		facts[i] = jsonl.PathEntry{Type: n.Type, ID: n.ID, Role: n.Role, FirstKept: n.FirstKept}
 		a.passed[at] = true
 	}
-	for i, needed := range jsonl.NeededForContext(facts) {
-		if needed {
+	needed := jsonl.NeededForContext(facts)
+	a.spareAnswers(path, facts, needed)
+	for i := range needed {
+		if needed[i] {
 			a.needed[path[i]] = true
 		}
 	}

@@ -172,7 +172,15 @@ func TestPlanArchive(t *testing.T) {
 		{"the last entry lives", []string{message("a", "null", "user"), message("b", `"a"`, "user"), compaction("d", "b", "b"), message("z", `"a"`, "user")},
 			"d", false, nil, nil},
 		{"the last answer stays while it gives the model", []string{message("a", "null", "assistant"), message("b", `"a"`, "assistant"), message("b2", `"b"`, "assistant"), message("c", `"b2"`, "user"), compaction("d", "c", "c")},
+			"d", false, []string{"a", "b"}, nil},
+		{"the first answer stays while it gives the default model its place", []string{message("a", "null", "assistant"),
+			`{"type":"model_change","id":"m","parentId":"a","timestamp":"2026-03-01T00:00:00.000Z","model":"p/x","role":"plan"}`,
+			message("b", `"m"`, "assistant"), message("c", `"b"`, "assistant"), message("k", `"c"`, "user"), compaction("d", "k", "k")},
 			"d", false, []string{"b"}, nil},
+		{"no answer stays where the default model was set", []string{
+			`{"type":"model_change","id":"m","parentId":null,"timestamp":"2026-03-01T00:00:00.000Z","model":"p/x"}`,
+			message("a", `"m"`, "assistant"), message("b", `"a"`, "assistant"), message("k", `"b"`, "user"), compaction("d", "k", "k")},
+			"d", false, []string{"a", "b"}, nil},
 		{"no way to name the new parent", []string{message("x", "null", "assistant"), message("x", `"x"`, "user"), message("a", `"x"`, "user"), message("b", `"a"`, "user"), compaction("d", "b", "b")},
 			"d", false, []string{"x", "a"}, nil},
 	}
@@ -206,6 +214,43 @@ func TestPlanArchive(t *testing.T) {
 				t.Errorf("moves (-want +got):\n%s", diff)
 			}
 		})
+	}
+}
+
+// Past the number from which paths are not gone over whole, contexts still stay.
+func TestManyBranchesKeepTheirContexts(t *testing.T) {
+	state := func(id, parent, level string) string {
+		return fmt.Sprintf(`{"type":"thinking_level_change","id":"%s","parentId":"%s","timestamp":"2026-03-01T00:00:00.000Z","thinkingLevel":"%s"}`, id, parent, level)
+	}
+	compaction := func(id, parent, kept string) string {
+		return fmt.Sprintf(`{"type":"compaction","id":"%s","parentId":"%s","timestamp":"2026-03-01T00:00:00.000Z","summary":"s","firstKeptEntryId":"%s","tokensBefore":1}`, id, parent, kept)
+	}
+	lines := []string{message("a", "null", "assistant"), message("b", `"a"`, "user"), state("s", "b", "high"), message("c", `"s"`, "assistant"),
+		message("k", `"c"`, "user"), compaction("x", "k", "k")}
+	for i := range 3 * manyLeaves {
+		leaf := fmt.Sprint("l", i)
+		switch i % 4 {
+		case 0:
+			lines = append(lines, message(leaf, `"x"`, "user"))
+		case 1:
+			lines = append(lines, message(leaf, `"x"`, "assistant"))
+		case 2:
+			lines = append(lines, state(leaf, "x", "low"))
+		case 3:
+			lines = append(lines, compaction(leaf, "x", []string{"b", "x", "nowhere"}[i%3]))
+		}
+	}
+	entries := parse(t, lines...)
+	plan, rest := archived(t, entries, ArchiveOptions{Leaf: 6}, "cp")
+	if plan == nil || len(plan.Live) != 3*manyLeaves {
+		t.Fatalf("plan %+v", plan)
+	}
+	var leaves []string
+	for _, i := range plan.Live {
+		leaves = append(leaves, idsOf(entries)[i])
+	}
+	if diff := cmp.Diff(factsOf(entries, leaves), factsOf(rest, leaves)); diff != "" {
+		t.Errorf("(-before +after):\n%s", diff)
 	}
 }
 

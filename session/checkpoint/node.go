@@ -11,7 +11,7 @@ import (
 type Node struct {
 	ID        string // "" without one
 	Type      string
-	Role      string // of a message
+	Role      string // of a message; of a model_change the role whose model it sets
 	FirstKept string // firstKeptEntryId of a compaction
 	Parent    int    // position of its parent among the nodes; -1 for a root
 	Labeled   bool   // it carries a label that is in force
@@ -35,6 +35,8 @@ func NodeOf(e *jsonl.Entry) Node {
 	case "compaction":
 		n.heavy = true
 		n.FirstKept = e.Value().Get("firstKeptEntryId").Str()
+	case "model_change":
+		n.Role = modelRole(e.Value())
 	case "label", "session_init":
 		n.always = true
 	case "custom":
@@ -48,6 +50,20 @@ func NodeOf(e *jsonl.Entry) Node {
 	n.usage, n.counts = usageFactOf(e)
 	return n
 }
+
+// modelRole is the role whose model a model_change sets; "" if it sets none.
+func modelRole(o *jsonl.Obj) string {
+	if !o.Get("model").Truthy() {
+		return ""
+	}
+	if role := o.Get("role"); !role.Is(jsonl.Absent) && !role.Is(jsonl.Null) {
+		return role.JSON()
+	}
+	return defaultRole
+}
+
+// defaultRole is the role "default", as JSON.
+const defaultRole = `"default"`
 
 // NodesOf are the nodes of a tree, in the order of its entries. A tree with a
 // cycle can't be archived: ErrNotArchivable.

@@ -20,7 +20,16 @@ type Response struct {
 // record. A usage with a token count that is no number, or negative, says
 // nothing, and so does one of zeros on an answer that was aborted or failed.
 func ResponseOf(f *jsonl.Fields) (r Response, ok bool) {
-	if !f.Type.Equal("message") || !f.Role.Equal("assistant") {
+	if !f.Type.Equal("message") {
+		return Response{}, false
+	}
+	return ResponseOfMessage(f)
+}
+
+// ResponseOfMessage is ResponseOf for the fields of a message in whatever record
+// it stands, such as a patch.
+func ResponseOfMessage(f *jsonl.Fields) (r Response, ok bool) {
+	if !f.Role.Equal("assistant") {
 		return Response{}, false
 	}
 	r = Response{Provider: f.Provider.Text(), Model: f.Model.Text()}

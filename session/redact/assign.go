@@ -44,10 +44,24 @@ func findAssignment(s string, at int) (start, end, next int) {
 	if amp := strings.IndexByte(v, '&'); amp >= 0 {
 		v = v[:amp] // of a query
 	}
-	if !isSecret(v, name, false) {
+	called := end < len(s) && s[end] == '('
+	if called || isCode(v, name) || !isSecret(v, name, false) {
 		return 0, 0, i + len(v)
 	}
 	return i, i + len(v), i + len(v)
+}
+
+// Field is the text of a property without its secrets: all of it is one if the
+// property's name says so, as in {"password": "…"}.
+func Field(name, text string) string {
+	for at := range len(name) {
+		for _, w := range assignWords {
+			if hasPrefixFold(name[at:], w) && !isHarmless(name[at:]) && isSecret(text, name[at:], true) {
+				return Mark
+			}
+		}
+	}
+	return Text(text)
 }
 
 // quoted is the value in the quotes at a position.
@@ -102,8 +116,7 @@ func isSecret(v, name string, quoted bool) bool {
 	if len(v) < 4 || isPlaceholder(v) || strings.ContainsAny(v, "\n\r") {
 		return false
 	}
-	phrase := hasPrefixFold(name, "passphrase")
-	password := phrase || hasPrefixFold(name, "passw") || hasPrefixFold(name, "pwd")
+	password := isPassword(name)
 	var digit, letter, mark, blank bool
 	for i := 0; i < len(v); i++ {
 		switch c := v[i]; {
@@ -118,11 +131,9 @@ func isSecret(v, name string, quoted bool) bool {
 		}
 	}
 	switch {
-	case blank && !(phrase && quoted):
+	case blank && !(quoted && hasPrefixFold(name, "passphrase")):
 		return false
 	case strings.HasPrefix(v, "/"), strings.HasPrefix(v, "./"), strings.HasPrefix(v, "http"), strings.Contains(v, "://"):
-		return false
-	case isCode(v) && !quoted:
 		return false
 	case password && quoted:
 		return digit || mark || len(v) >= 12
@@ -134,12 +145,32 @@ func isSecret(v, name string, quoted bool) bool {
 	return len(v) >= 12 && digit && letter
 }
 
-// isCode tells a value that is read from somewhere.
-func isCode(v string) bool {
-	for _, p := range []string{"process.env", "os.", "env.", "this.", "self.", "req.", "config.", "options.", "args.", "settings."} {
+// isCode tells a value without quotes that is an expression: a place that it
+// is read from, or a variable named for what it holds.
+func isCode(v, name string) bool {
+	if strings.IndexByte(v, '[') >= 0 {
+		return true
+	}
+	for _, p := range [...]string{"process.env", "os.", "env.", "this.", "self.", "req.", "config.", "options.", "args.", "settings."} {
 		if strings.HasPrefix(v, p) {
 			return true
 		}
 	}
+	if isPassword(name) {
+		return false
+	}
+	for _, w := range assignWords {
+		if hasPrefixFold(name, w) {
+			for i := 0; i+len(w) <= len(v); i++ {
+				if hasPrefixFold(v[i:], w) {
+					return true
+				}
+			}
+		}
+	}
 	return false
+}
+
+func isPassword(name string) bool {
+	return hasPrefixFold(name, "passw") || hasPrefixFold(name, "passphrase") || hasPrefixFold(name, "pwd")
 }

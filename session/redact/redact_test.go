@@ -31,6 +31,10 @@ func TestText(t *testing.T) {
 		{"aws secret", "aws_secret_access_key = " + fake(40), "aws_secret_access_key = [redacted]"},
 		{"slack", "xoxb-123456789012-" + fake(24) + " xoxp-1-" + fake(12), "[redacted] [redacted]"},
 		{"slack webhook", "https://hooks.slack.com/services/T00000000/B00000000/" + fake(24), "https://[redacted]"},
+		{"discord webhook", "https://discord.com/api/webhooks/123456789012345678/" + fake(68), "https://[redacted]"},
+		{"in colour", "\x1b[01;31m\x1b[Ksk-" + fake(30) + "\x1b[m and \x1b[32mghp_" + fake(36), "\x1b[01;31m\x1b[K[redacted]\x1b[m and \x1b[32m[redacted]"},
+		{"in colour in JSON", `"\u001b[32mghp_` + fake(36) + `\u001b[0m"`, `"\u001b[32m[redacted]\u001b[0m"`},
+		{"in an address", "?q=x%3Dghp_" + fake(36) + "&y=1", "?q=x%3D[redacted]&y=1"},
 		{"google", "AIza" + fake(35), "[redacted]"},
 		{"npm", "//registry.npmjs.org/:_authToken=npm_" + fake(36), "//registry.npmjs.org/:_authToken=[redacted]"},
 		{"stripe", "sk_live_" + fake(24), "[redacted]"},
@@ -64,6 +68,7 @@ func TestText(t *testing.T) {
 		{"address without a password", "https://me@db.example:80/x ssh://git@host", "https://me@db.example:80/x ssh://git@host"},
 		{"type in code", "password: string; token: Token; secret = getSecret()", "password: string; token: Token; secret = getSecret()"},
 		{"from the environment", "password = process.env.DB1_PASSWORD", "password = process.env.DB1_PASSWORD"},
+		{"an expression", "secret = tls13.NewEarlySecret(x); PrivateKey: testRSA2048PrivateKey}; password: f[i+1]", "secret = tls13.NewEarlySecret(x); PrivateKey: testRSA2048PrivateKey}; password: f[i+1]"},
 		{"placeholder", "password=${PASSWORD1} token=<your-token-1234> secret='****'", "password=${PASSWORD1} token=<your-token-1234> secret='****'"},
 		{"counts of tokens", `"totalTokens": 123456789, max_tokens=8192, tokens: 123456789012345`, `"totalTokens": 123456789, max_tokens=8192, tokens: 123456789012345`},
 		{"words about secrets", "The secret of a good password is its length; tokens expire.", "The secret of a good password is its length; tokens expire."},
@@ -91,6 +96,24 @@ func TestText(t *testing.T) {
 				t.Errorf("Text of Text = %q", again)
 			}
 		})
+	}
+}
+
+func TestField(t *testing.T) {
+	tests := []struct{ name, text, want string }{
+		{"password", "hunter2", Mark},
+		{"dbPassword", "hunter2", Mark},
+		{"GITHUB_TOKEN", "abcd1234efgh", Mark},
+		{"text", "password=hunter2 x", "password=[redacted] x"},
+		{"text", "hunter2", "hunter2"},
+		{"tokens", "abcd1234efgh", "abcd1234efgh"},
+		{"password", "${PASSWORD1}", "${PASSWORD1}"},
+		{"", "", ""},
+	}
+	for _, tt := range tests {
+		if got := Field(tt.name, tt.text); got != tt.want {
+			t.Errorf("Field(%q, %q) = %q, want %q", tt.name, tt.text, got, tt.want)
+		}
 	}
 }
 

@@ -35,73 +35,92 @@ const (
 	lower  = "abcdefghijklmnopqrstuvwxyz"
 )
 
-// rules is the table. Forms are those that the issuers document; lengths are
-// at least a little below theirs, so that a token which lost some characters
-// is found too.
+// rules is the table. Forms are those that the issuers document; lengths are a
+// little below theirs, so that a token which lost some characters is found too.
 func rules() []rule {
-	alnum := classOf(digits + upper + lower)
-	under := classOf(digits + upper + lower + "_")
-	url := classOf(digits + upper + lower + "_-")
-	dots := classOf(digits + upper + lower + "_-.")
-	base := classOf(digits + upper + lower + "_-+/=.")
-	hex := classOf(digits + "abcdefABCDEF")
-	capitals := classOf(digits + upper)
+	table := append(surrounded(), shaped()...)
+	for _, p := range prefixed() {
+		for _, w := range p.words {
+			table = append(table, rule{name: p.name, word: w, class: p.class, min: p.min})
+		}
+	}
+	return table
+}
+
+// surrounded are secrets of no form: what stands around them tells them.
+func surrounded() []rule {
 	table := []rule{
 		{name: "private-key", word: "-----begin", fold: true, find: findPrivateKey},
 		{name: "address-password", word: "://", find: findAddress},
 		{name: "authorization", word: "authorization", fold: true, find: findAuthorization},
 		{name: "bearer", word: "bearer", fold: true, find: findBearer},
 		{name: "cookie", word: "cookie", fold: true, find: findCookie},
-		{name: "jwt", word: "eyJ", class: dots, min: 20, ok: isJWT},
 		{name: "telegram-token", word: ":AA", find: findTelegram},
-		{name: "slack-webhook", word: "hooks.slack.com/", class: classOf(digits + upper + lower + "_-/+"), min: 20},
-		{name: "discord-webhook", word: "/api/webhooks/", class: classOf(digits + upper + lower + "_-/"), min: 40},
+	}
+	for _, w := range assignWords {
+		table = append(table, rule{name: "assignment", word: w, fold: true, find: findAssignment})
+	}
+	return table
+}
+
+// shaped are tokens of which more than the beginning is known.
+func shaped() []rule {
+	dots := classOf(digits + upper + lower + "_-.")
+	hex := classOf(digits + "abcdefABCDEF")
+	capitals := classOf(digits + upper)
+	return []rule{
+		{name: "jwt", word: "eyJ", class: dots, min: 20, ok: isJWT},
 		{name: "aws-key", word: "AKIA", class: capitals, min: 16, ok: isLength(20)},
 		{name: "aws-key", word: "ASIA", class: capitals, min: 16, ok: isLength(20)},
 		{name: "aws-key", word: "ABIA", class: capitals, min: 16, ok: isLength(20)},
 		{name: "twilio-key", word: "SK", class: hex, min: 32, ok: isLength(34)},
 		{name: "mailgun-key", word: "key-", class: hex, min: 32, ok: isLength(36)},
 		{name: "sendgrid-key", word: "SG.", class: dots, min: 30, ok: hasDot},
-		{name: "doppler-token", word: "dp.pt.", class: alnum, min: 30},
-		{name: "vault-token", word: "hvs.", class: url, min: 20},
-		{name: "google-token", word: "ya29.", class: url, min: 20},
-		{name: "azure-key", word: "AccountKey=", class: base, min: 40},
-		{name: "azure-key", word: "SharedAccessKey=", class: base, min: 30},
-		{name: "databricks-token", word: "dapi", class: hex, min: 32},
+	}
+}
+
+// prefix is a family of tokens: a word and a run of at least min bytes.
+type prefix struct {
+	name  string
+	class *class
+	min   int
+	words []string
+}
+
+func prefixed() []prefix {
+	alnum := classOf(digits + upper + lower)
+	under := classOf(digits + upper + lower + "_")
+	url := classOf(digits + upper + lower + "_-")
+	dots := classOf(digits + upper + lower + "_-.")
+	base := classOf(digits + upper + lower + "_-+/=.")
+	hex := classOf(digits + "abcdefABCDEF")
+	return []prefix{
 		// sk- keys, of whichever provider, have at least 20 characters.
-		{name: "sk-key", word: "sk-", class: url, min: 17},
-		{name: "stripe-key", word: "sk_live_", class: under, min: 10},
-		{name: "stripe-key", word: "sk_test_", class: under, min: 10},
-		{name: "stripe-key", word: "rk_live_", class: under, min: 10},
-		{name: "stripe-key", word: "rk_test_", class: under, min: 10},
-		{name: "stripe-key", word: "whsec_", class: base, min: 24},
+		{"sk-key", url, 17, []string{"sk-"}},
+		{"stripe-key", under, 10, []string{"sk_live_", "sk_test_", "rk_live_", "rk_test_"}},
+		{"stripe-key", base, 24, []string{"whsec_"}},
+		{"github-token", alnum, 30, []string{"ghp_", "gho_", "ghu_", "ghs_", "ghr_"}},
+		{"github-token", under, 22, []string{"github_pat_"}},
+		{"gitlab-token", dots, 20, []string{"glpat-", "gldt-", "glrt-", "glptt-", "glcbt-", "glft-", "glsoat-", "gloas-"}},
+		{"slack-token", url, 10, []string{"xoxb-", "xoxp-", "xoxa-", "xoxr-", "xoxs-", "xoxe-", "xoxo-", "xapp-"}},
+		{"slack-webhook", classOf(digits + upper + lower + "_-/+"), 20, []string{"hooks.slack.com/"}},
+		{"discord-webhook", classOf(digits + upper + lower + "_-/"), 40, []string{"discord.com/api/webhooks/", "discordapp.com/api/webhooks/"}},
+		{"google-key", url, 30, []string{"AIza"}},
+		{"google-secret", url, 20, []string{"GOCSPX-", "ya29."}},
+		{"npm-token", alnum, 30, []string{"npm_"}},
+		{"pypi-token", url, 50, []string{"pypi-"}},
+		{"azure-key", base, 30, []string{"AccountKey=", "SharedAccessKey="}},
+		{"huggingface-token", alnum, 30, []string{"hf_"}},
+		{"provider-key", under, 24, []string{"gsk_", "r8_", "xai-", "pplx-", "sbp_", "lin_api_", "ntn_", "figd_", "rnd_", "nvapi-"}},
+		{"digitalocean-token", hex, 60, []string{"dop_v1_", "doo_v1_", "dor_v1_"}},
+		{"databricks-token", hex, 32, []string{"dapi"}},
+		{"docker-token", url, 20, []string{"dckr_pat_"}},
+		{"shopify-token", hex, 30, []string{"shpat_", "shpss_", "shpca_", "shppa_"}},
+		{"square-token", url, 20, []string{"sq0atp-", "sq0csp-"}},
+		{"atlassian-token", base, 40, []string{"ATATT3xFf", "ATCTT3xFf"}},
+		{"age-key", classOf(digits + upper), 50, []string{"AGE-SECRET-KEY-1"}},
+		{"service-token", url, 16, []string{"tskey-", "PMAK-", "sntrys_", "glsa_", "NRAK-", "rubygems_", "FlyV1-", "fo1_", "hvs.", "dp.pt."}},
 	}
-	tokens := func(name string, c *class, min int, words ...string) {
-		for _, w := range words {
-			table = append(table, rule{name: name, word: w, class: c, min: min})
-		}
-	}
-	tokens("github-token", alnum, 30, "ghp_", "gho_", "ghu_", "ghs_", "ghr_")
-	tokens("github-token", under, 22, "github_pat_")
-	tokens("gitlab-token", dots, 20, "glpat-", "gldt-", "glrt-", "glptt-", "glcbt-", "glft-", "glsoat-", "gloas-")
-	tokens("slack-token", url, 10, "xoxb-", "xoxp-", "xoxa-", "xoxr-", "xoxs-", "xoxe-", "xoxo-", "xapp-")
-	tokens("google-key", url, 30, "AIza")
-	tokens("google-secret", url, 20, "GOCSPX-")
-	tokens("npm-token", alnum, 30, "npm_")
-	tokens("pypi-token", url, 50, "pypi-")
-	tokens("huggingface-token", alnum, 30, "hf_")
-	tokens("provider-key", under, 24, "gsk_", "r8_", "xai-", "pplx-", "sbp_", "lin_api_", "ntn_", "figd_", "rnd_", "nvapi-")
-	tokens("digitalocean-token", hex, 60, "dop_v1_", "doo_v1_", "dor_v1_")
-	tokens("docker-token", url, 20, "dckr_pat_")
-	tokens("shopify-token", hex, 30, "shpat_", "shpss_", "shpca_", "shppa_")
-	tokens("square-token", url, 20, "sq0atp-", "sq0csp-")
-	tokens("atlassian-token", base, 40, "ATATT3xFf", "ATCTT3xFf")
-	tokens("age-key", capitals, 50, "AGE-SECRET-KEY-1")
-	tokens("service-token", url, 16, "tskey-", "PMAK-", "sntrys_", "glsa_", "NRAK-", "rubygems_", "FlyV1-", "fo1_")
-	for _, w := range assignWords {
-		table = append(table, rule{name: "assignment", word: w, fold: true, find: findAssignment})
-	}
-	return table
 }
 
 // isJWT tells a token of three parts from one that only begins like it.

@@ -169,16 +169,29 @@ func (r *rule) whole(token string) bool {
 }
 
 // bound reports whether a token may begin at a position: not in the middle of
-// a word. A single hyphen may stand before it, as in a diff or a list.
+// a word. A single hyphen may stand before it, as in a diff or a list, and so
+// may what only looks like a word: the end of a terminal's colour code or of a
+// byte in percent form.
 func bound(s string, at int) bool {
 	if at == 0 {
 		return true
 	}
 	c := s[at-1]
-	if c == '-' {
+	switch {
+	case c == '-':
 		return at == 1 || (s[at-2] != '-' && !isWord(s[at-2]))
+	case !isWord(c):
+		return true
+	case at >= 3 && s[at-3] == '%':
+		_, high := hexDigit(s[at-2])
+		_, low := hexDigit(c)
+		return high && low
 	}
-	return !isWord(c)
+	i := at - 2
+	for i >= 0 && at-i < 20 && (s[i] == ';' || s[i] >= '0' && s[i] <= '9') {
+		i--
+	}
+	return i > 0 && s[i] == '[' && s[i-1] == 0x1b
 }
 
 func isWord(c byte) bool {
