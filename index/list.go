@@ -99,10 +99,10 @@ type listing struct {
 
 func (l *listing) run(ctx context.Context, db *migrations.DB) ([]Row, int, error) {
 	p := l.x.unstored()
-	if db == nil && p == nil {
+	if db == nil && (p == nil || !p.all) {
 		return l.fromFiles(ctx)
 	}
-	if p == nil || len(p.new) == 0 && len(p.gone) == 0 && !p.all {
+	if !p.sessions() && db != nil {
 		return l.stored(ctx, db)
 	}
 	return l.merged(ctx, db, p)

@@ -113,8 +113,12 @@ func (x *Index) Typed(ctx context.Context) iter.Seq2[Hit, error] {
 		going := true
 		if p == nil || !p.all {
 			err := x.retrying(ctx, func(db *migrations.DB) (err error) {
-				if db != nil {
-					going, err = x.eachTyped(ctx, db, yield)
+				if db == nil {
+					return nil
+				}
+				stale, err := p.keys(ctx, db)
+				if err == nil {
+					going, err = x.eachTyped(ctx, db, stale, yield)
 				}
 				return err
 			})
@@ -152,13 +156,14 @@ func (p *pending) typedNames() map[string]bool {
 	return names
 }
 
-// eachTyped streams the prompts of the database; going is false once yield
+// eachTyped streams the prompts of the database, but for the stale files; going is false once yield
 // wants no more.
-func (x *Index) eachTyped(ctx context.Context, db *migrations.DB, yield func(Hit, error) bool) (going bool, err error) {
+func (x *Index) eachTyped(ctx context.Context, db *migrations.DB, stale []int64, yield func(Hit, error) bool) (going bool, err error) {
 	rows, err := db.QueryxContext(ctx, `
 		SELECT coalesce(s.id, ''), c.name, s.name, p.entry, p.line, p.time_ms, p.cwd, p.text
 		FROM prompts p JOIN sessions s ON s.key = p.session JOIN scopes c ON c.id = s.scope
-		WHERE p.source = ? AND s.child = 0 ORDER BY p.id`, SourceSession)
+		WHERE p.source = ? AND s.child = 0 AND p.file NOT IN (SELECT value FROM json_each(?)) ORDER BY p.id`,
+		SourceSession, jsonList(stale))
 	if err != nil {
 		return true, err
 	}
