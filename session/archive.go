@@ -182,7 +182,7 @@ func (j *archiveJob) writeRest(ctx context.Context, w io.Writer) (size int64, er
 		}
 		l := &j.scan.lines[i]
 		switch {
-		case l.node == linePatch, l.node >= 0 && j.plan.Moves[l.node]:
+		case l.node == linePatch, l.node == lineRepeat, l.node >= 0 && j.plan.Moves[l.node]:
 			continue
 		case l.node == lineHeader:
 			put(jsonl.AppendJSON(nil, jsonl.ObjectValue(j.scan.header.Value())))

@@ -1,9 +1,11 @@
 package session
 
 import (
+	"bytes"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"io"
 	"math"
@@ -41,6 +43,7 @@ const (
 	lineHeader = -1 - iota
 	lineOther  // a second header, or a title before the header: it stays as it is
 	linePatch  // it is folded in
+	lineRepeat // it repeats an earlier entry's line: it counts for nothing
 )
 
 // notArchivable refuses a transcript.
@@ -53,7 +56,7 @@ func scanArchive(ctx context.Context, f storage.File) (*archiveScan, error) {
 		return nil, err
 	}
 	s := &scanner{archiveScan: &archiveScan{patches: map[int32]jsonl.Value{}, ids: map[string]int32{}, size: st.Size},
-		waiting: map[string][]int32{}}
+		waiting: map[string][]int32{}, twice: map[string][]int32{}, file: f}
 	sum := sha256.New()
 	var end jsonl.ReadEnd
 	opt := jsonl.ReadOptions{End: &end, Report: func(jsonl.LineReport) { s.refuse("it has lines that can't be read") }}
@@ -87,7 +90,9 @@ type scanner struct {
 	*archiveScan
 	maker   jsonl.EntryMaker
 	waiting map[string][]int32 // by id that is missing so far: the nodes that name it
+	twice   map[string][]int32 // by id that stands more than once: its earlier nodes
 	labels  []*jsonl.Entry
+	file    io.ReaderAt
 	refused error
 }
 
@@ -118,9 +123,15 @@ func (s *scanner) record(rec *jsonl.Record) error {
 		s.patch(rec.Raw)
 		l.node = linePatch
 	default:
-		l.node = int32(len(s.nodes))
-		s.at = append(s.at, int32(len(s.lines)))
-		s.entry(rec)
+		repeats, err := s.repeats(rec)
+		if err != nil {
+			return err
+		}
+		if l.node = lineRepeat; !repeats {
+			l.node = int32(len(s.nodes))
+			s.at = append(s.at, int32(len(s.lines)))
+			s.entry(rec)
+		}
 	}
 	s.lines = append(s.lines, l)
 	return nil
@@ -150,12 +161,39 @@ func (s *scanner) patch(raw []byte) {
 		return
 	}
 	id, message, ok := jsonl.ParseEntryPatch(raw)
+	if ok && len(s.twice[id]) > 0 {
+		s.refuse("a patch names an id that stands more than once")
+	}
 	if at, known := s.ids[id]; ok && known && message.Is(jsonl.Object) && s.nodes[at].Type == "message" {
 		if s.nodes[at].Role != message.Get("role").Str() {
 			s.refuse("a patch gives a message another role")
 		}
 		s.patches[at] = message
 	}
+}
+
+// repeats reports whether a record repeats an earlier line of its id byte for
+// byte.
+func (s *scanner) repeats(rec *jsonl.Record) (bool, error) {
+	id := rec.Fields.ID.WTF8()
+	last, known := s.ids[id]
+	if !known || rec.Fields.IDKind != jsonl.String {
+		return false, nil
+	}
+	for _, node := range append(s.twice[id], last) {
+		l := s.lines[s.at[node]]
+		if int(l.size) != len(rec.Raw) {
+			continue
+		}
+		raw := make([]byte, l.size)
+		if _, err := s.file.ReadAt(raw, l.offset); err != nil && !errors.Is(err, io.EOF) {
+			return false, err
+		}
+		if bytes.Equal(raw, rec.Raw) {
+			return true, nil
+		}
+	}
+	return false, nil
 }
 
 func (s *scanner) entry(rec *jsonl.Record) {
@@ -177,9 +215,8 @@ func (s *scanner) entry(rec *jsonl.Record) {
 	if n.ID == "" {
 		return
 	}
-	if _, twice := s.ids[n.ID]; twice {
-		s.refuse("ids stand more than once")
-		return
+	if last, known := s.ids[n.ID]; known {
+		s.twice[n.ID] = append(s.twice[n.ID], last)
 	}
 	s.ids[n.ID] = at
 	for _, child := range s.waiting[n.ID] {

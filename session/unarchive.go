@@ -325,12 +325,16 @@ func (j *undoJob) note(record []byte, kept bool) {
 			}
 		}
 	default:
-		j.seen[recordKey(e)] = true
+		j.seen[undoKey(e)] = true
 		if id, ok := e.ID(); ok && kept && e.Type() == "message" {
 			j.kept[id] = keptMessage{e.Value().Get("message").JSON()}
 		}
 	}
 }
+
+// undoKey tells one record from another, also in a file that was written anew.
+// An id alone may stand twice.
+func undoKey(e *jsonl.Entry) string { return recordKey(e) + " " + e.Timestamp() }
 
 func (j *undoJob) patchHeader(record []byte) {
 	if patch, ok := jsonl.ParseHeaderPatch(record); ok && j.header != nil {

@@ -25,7 +25,7 @@ func (j *undoJob) since(l ArchivedLine) error {
 			j.relink[id] = jsonl.NullValue()
 		}
 		return nil
-	case j.seen[recordKey(e)]:
+	case j.seen[undoKey(e)]:
 		return j.changedSince(e, id)
 	}
 	j.note(l.Record, true)
