@@ -4,8 +4,10 @@ import (
 	"fmt"
 	"iter"
 	"math/rand/v2"
+	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -41,6 +43,14 @@ func synthetic(n int) iter.Seq2[Prompt, error] {
 	}
 }
 
+// benchSize is GJC_BENCH_PROMPTS, or 100,000.
+func benchSize() int {
+	if n, err := strconv.Atoi(os.Getenv("GJC_BENCH_PROMPTS")); err == nil {
+		return n
+	}
+	return 100_000
+}
+
 func filled(b *testing.B, n int) *Store {
 	b.Helper()
 	s := open(b, b.TempDir(), Options{})
@@ -49,8 +59,8 @@ func filled(b *testing.B, n int) *Store {
 	return s
 }
 
-func BenchmarkRecent20Of100k(b *testing.B) {
-	s := filled(b, 100_000)
+func BenchmarkRecent20(b *testing.B) {
+	s := filled(b, benchSize())
 	for b.Loop() {
 		got, err := s.Recent(b.Context(), Query{Limit: 20})
 		if err != nil || len(got) != 20 {
@@ -59,16 +69,29 @@ func BenchmarkRecent20Of100k(b *testing.B) {
 	}
 }
 
-func BenchmarkFingerprintOf100k(b *testing.B) {
-	s := filled(b, 100_000)
+// BenchmarkSearch asks as the original does.
+func BenchmarkSearch(b *testing.B) {
+	s := filled(b, benchSize())
+	for _, text := range []string{"commonprefix", "zz qq", "e"} {
+		b.Run(text, func(b *testing.B) {
+			for b.Loop() {
+				_, err := s.Search(b.Context(), Query{Text: text, Limit: 20})
+				must(b, err)
+			}
+		})
+	}
+}
+
+func BenchmarkFingerprint(b *testing.B) {
+	s := filled(b, benchSize())
 	for b.Loop() {
 		_, err := s.Fingerprint(b.Context())
 		must(b, err)
 	}
 }
 
-func BenchmarkCheckOf100k(b *testing.B) {
-	s := filled(b, 100_000)
+func BenchmarkCheck(b *testing.B) {
+	s := filled(b, benchSize())
 	for b.Loop() {
 		ok, err := s.Check(b.Context())
 		if !ok || err != nil {
@@ -107,10 +130,10 @@ func BenchmarkAddWhileLocked(b *testing.B) {
 	}
 }
 
-// BenchmarkImport100k compares an import with the same rows put into the same
+// BenchmarkImport compares an import with the same rows put into the same
 // table without full text.
-func BenchmarkImport100k(b *testing.B) {
-	const n = 100_000
+func BenchmarkImport(b *testing.B) {
+	n := benchSize()
 	for b.Loop() {
 		s := open(b, b.TempDir(), Options{})
 		start := time.Now()

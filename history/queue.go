@@ -60,6 +60,13 @@ func (q *queue) close() bool {
 	return !was
 }
 
+// lastErr is why the last attempt to store failed, or nil.
+func (q *queue) lastErr() error {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	return q.err
+}
+
 func (q *queue) size() int {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -151,12 +158,13 @@ func (s *Store) Flush(ctx context.Context) error {
 		s.nudge()
 		select {
 		case <-ctx.Done():
+			if err := q.lastErr(); err != nil {
+				return fmt.Errorf("store prompts: %w: %w", err, ctx.Err())
+			}
 			return fmt.Errorf("store prompts: %w", ctx.Err())
 		case <-attempt:
 		}
-		q.mu.Lock()
-		err := q.err
-		q.mu.Unlock()
+		err := q.lastErr()
 		if err == nil {
 			continue
 		}

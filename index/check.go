@@ -236,8 +236,11 @@ func (c *checker) history() error {
 		return err
 	}
 	var want [][]any
-	for i := range p.rows {
-		prompt := historyPrompt(&p.rows[i])
+	for row, err := range p.rows(c.ctx) {
+		if err != nil {
+			return err
+		}
+		prompt := historyPrompt(&row)
 		want = append(want, []any{prompt.EntryID, prompt.Time, prompt.Cwd, prompt.Text})
 	}
 	return c.table(c.x.home.HistoryDB(), "prompt", want,

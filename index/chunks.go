@@ -20,6 +20,14 @@ func (c *chunks[T]) at(i int) *T {
 	return &c.last[i%chunkLen]
 }
 
+// drop gives back the memory of the chunk that ends with element i, if one does;
+// none of its elements may be asked for again.
+func (c *chunks[T]) drop(i int) {
+	if i%chunkLen == chunkLen-1 && i/chunkLen < len(c.full) {
+		c.full[i/chunkLen] = nil
+	}
+}
+
 func (c *chunks[T]) add(v T) {
 	c.last = append(c.last, v)
 	if len(c.last) == chunkLen {

@@ -71,8 +71,8 @@ func (x *Index) spoiled(ctx context.Context) {
 // lock takes the kernel lock of the index. Where no lock file can be made
 // there is nothing to lock against.
 func (x *Index) lock(ctx context.Context, mode storage.LockMode) (func(), error) {
-	if x.dir != "" { // an index of a directory has no database
-		return func() {}, nil
+	if x.dir != "" {
+		return func() {}, nil // there is no database to share
 	}
 	if _, err := x.fsys.Lstat(filepath.Dir(x.home.IndexLock())); err != nil {
 		return func() {}, nil

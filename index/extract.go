@@ -57,6 +57,9 @@ func newExtractor() *extractor {
 	return &extractor{words: map[string]string{}, buf: make([]byte, 256<<10)}
 }
 
+// rest lets go of what was read last.
+func (x *extractor) rest() { *x = extractor{buf: x.buf, words: x.words} }
+
 func (x *extractor) begin(ctx context.Context, f storage.File, r *reading) {
 	*x = extractor{ctx: ctx, file: f, buf: x.buf, words: x.words, r: r,
 		ids: map[string]int{}, repeats: map[string][]int{}, waiting: map[string][]int{}}
@@ -232,11 +235,7 @@ func (x *extractor) headerPatch(rec *jsonl.Record) error {
 	if x.r.version < 4 {
 		return nil
 	}
-	v, _, err := jsonl.Parse(rec.Raw)
-	if err != nil {
-		return nil
-	}
-	patch, ok := headerPatch(v)
+	patch, ok := jsonl.ParseHeaderPatch(rec.Raw)
 	if !ok {
 		return nil
 	}

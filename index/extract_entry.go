@@ -200,8 +200,7 @@ func (x *extractor) entryPatch(rec *jsonl.Record) error {
 	if x.r.version < 4 || !f.EntryID.Ok() {
 		return nil
 	}
-	v, _, err := jsonl.Parse(rec.Raw)
-	if err != nil || !messagePatch(v) {
+	if _, _, ok := jsonl.ParseEntryPatch(rec.Raw); !ok {
 		return nil
 	}
 	id := f.EntryID.Text()

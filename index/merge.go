@@ -134,8 +134,9 @@ func (w *worker) glance(ctx context.Context, o *outcome) (*reading, error) {
 func (l *listing) selects(row *Row) bool {
 	f := &l.filter
 	bad := row.State != StateOK
+	nothing := row.State == StateEmpty
 	switch {
-	case f.Damaged == DamagedOmit && bad, f.Damaged == DamagedOnly && !bad && row.Malformed == 0,
+	case f.Damaged == DamagedOmit && bad, f.Damaged == DamagedOnly && (!bad || nothing) && row.Malformed == 0,
 		!f.Children && row.Child,
 		f.Cwd != "" && row.Cwd != f.Cwd,
 		f.Project != "" && (row.Cwd == "" || l.x.opt.Project(row.Cwd) != l.x.opt.Project(f.Project)),

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"io/fs"
+	"iter"
 	"strconv"
 
 	"github.com/gajae-code/gjc-index/history"
@@ -24,9 +25,12 @@ type historyState struct {
 
 // historyPlan is what has to be done about the rows of history.db.
 type historyPlan struct {
+	x       *Index
 	state   historyState
-	replace bool // drop all rows first
-	rows    []history.Prompt
+	replace bool  // drop all rows first
+	since   int64 // rows with a higher id are to be added
+	none    bool  // there are none to be added
+	few     bool  // with replace: most rows are there already and stay
 }
 
 // planHistory compares history.db with what is known of it; nil if it is as it
@@ -60,12 +64,12 @@ func (x *Index) wholeHistory(ctx context.Context) (*historyPlan, error) {
 // readHistory reads the rows that were added since had, or all.
 func (x *Index) readHistory(ctx context.Context, had *historyState) (p *historyPlan, err error) {
 	path := x.home.HistoryDB()
-	p = &historyPlan{}
+	p = &historyPlan{x: x}
 	now := x.opt.Now().UnixNano()
 	h, err := history.Open(ctx, x.fsys, path, history.Options{ReadOnly: true})
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		p.replace = true
+		p.replace, p.none = true, true
 		return p, nil
 	case ctx.Err() != nil:
 		return nil, ctx.Err()
@@ -89,7 +93,8 @@ func (x *Index) readHistory(ctx context.Context, had *historyState) (p *historyP
 	return p, nil
 }
 
-// read takes the rows; only the new ones if the others are as they were.
+// read says which rows are to be taken; only the new ones if the others are as
+// they were.
 func (p *historyPlan) read(ctx context.Context, h *history.Store, had *historyState) error {
 	rows, err := h.Fingerprint(ctx)
 	if err != nil {
@@ -97,6 +102,7 @@ func (p *historyPlan) read(ctx context.Context, h *history.Store, had *historySt
 	}
 	p.state.Rows = rows
 	if had != nil && rows == had.Rows {
+		p.none = true
 		return nil
 	}
 	if had != nil && rows.Count > had.Rows.Count {
@@ -105,35 +111,78 @@ func (p *historyPlan) read(ctx context.Context, h *history.Store, had *historySt
 			if err != nil {
 				return err
 			}
-			p.rows = append(p.rows, row)
 			sum.Count++
 			sum.MaxID = row.ID
 		}
 		if sum == rows {
+			p.since = had.Rows.MaxID
 			return nil
 		}
 	}
-	p.replace, p.rows = true, nil
-	for row, err := range h.Rows(ctx, 0) {
-		if err != nil {
-			return err
-		}
-		p.rows = append(p.rows, row)
-	}
+	p.replace, p.few = true, had != nil && had.Rows.Count > 0
 	return nil
 }
 
-// write carries the plan out.
+// rows reads the rows to be added: they may be too many to keep.
+func (p *historyPlan) rows(ctx context.Context) iter.Seq2[history.Prompt, error] {
+	return func(yield func(history.Prompt, error) bool) {
+		if p.none {
+			return
+		}
+		h, err := history.Open(ctx, p.x.fsys, p.x.home.HistoryDB(), history.Options{ReadOnly: true})
+		if errors.Is(err, fs.ErrNotExist) {
+			return
+		}
+		if err != nil {
+			yield(history.Prompt{}, err)
+			return
+		}
+		defer func() { _ = h.Close() }() // read only
+		for row, err := range h.Rows(ctx, p.since) {
+			if err == nil && row.ID > p.state.Rows.MaxID {
+				return // added since; the next refresh takes it
+			}
+			if !yield(row, err) || err != nil {
+				return
+			}
+		}
+	}
+}
+
+// write carries the plan out. Of a history.db that can't be read to its end,
+// what could be read is taken, and the next refresh tries again.
 func (p *historyPlan) write(ctx context.Context, w *writer, rep *Report) error {
-	if p.replace {
+	var kept []Prompt
+	if p.replace && !p.few {
 		if err := w.prompts.RemoveFile(w.tx, historyFile); err != nil {
 			return err
 		}
 	}
-	for i := range p.rows {
-		w.prompts.Add(historyPrompt(&p.rows[i]))
+	for row, err := range p.rows(ctx) {
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		if err != nil {
+			p.x.note("history can't be read: " + reasonOf(err))
+			p.state = historyState{}
+			break
+		}
+		rep.Prompts++
+		if p.few {
+			kept = append(kept, historyPrompt(&row))
+			continue
+		}
+		w.prompts.Add(historyPrompt(&row))
+		if err := w.prompts.SpillTo(w.tx); err != nil {
+			return err
+		}
 	}
-	rep.Prompts = len(p.rows)
+	if p.few {
+		var err error
+		if rep.Prompts, err = w.prompts.SetFile(w.tx, historyFile, kept); err != nil {
+			return err
+		}
+	}
 	text, err := json.Marshal(p.state)
 	if err != nil {
 		return err

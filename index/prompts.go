@@ -80,7 +80,10 @@ func textSum(text string) int64 {
 // newPromptWriter, for one goroutine.
 type promptWriter struct {
 	bulk    bool
+	most    int // bytes of text to keep in memory
 	queue   []Prompt
+	queued  int     // bytes of their texts
+	spilled []int64 // rowids of prompts in the table that FTS5 was not given yet
 	removed []removedPrompt
 }
 
@@ -90,7 +93,7 @@ type removedPrompt struct {
 }
 
 // newPromptWriter makes a writer; bulk gives FTS5 a large buffer, for builds.
-func newPromptWriter(bulk bool) *promptWriter { return &promptWriter{bulk: bulk} }
+func newPromptWriter(bulk bool) *promptWriter { return &promptWriter{bulk: bulk, most: spillBytes} }
 
 // Add takes a prompt; Flush writes it. One without text is not kept.
 func (w *promptWriter) Add(p Prompt) {
@@ -101,6 +104,7 @@ func (w *promptWriter) Add(p Prompt) {
 		p.Rowid = promptRowid(p.Time, promptHash(p.SessionID, p.EntryID))
 	}
 	w.queue = append(w.queue, p)
+	w.queued += len(p.Text)
 }
 
 // RemoveFile removes the prompts of a file, also those added and not flushed.
@@ -113,7 +117,7 @@ func (w *promptWriter) RemoveFile(tx *sqlx.Tx, fileKey int64) error {
 	if len(old) == 0 {
 		return nil
 	}
-	w.removed = append(w.removed, old...)
+	w.removed = append(w.removed, w.unspill(old)...)
 	if _, err := tx.Exec(`DELETE FROM prompts WHERE file = ?`, fileKey); err != nil {
 		return fmt.Errorf("remove prompts: %w", err)
 	}
@@ -122,7 +126,7 @@ func (w *promptWriter) RemoveFile(tx *sqlx.Tx, fileKey int64) error {
 
 // Clear removes all prompts, also those added and not flushed.
 func (w *promptWriter) Clear(tx *sqlx.Tx) error {
-	w.queue, w.removed = nil, nil
+	w.queue, w.queued, w.spilled, w.removed = nil, 0, nil, nil
 	for _, statement := range []string{
 		`DELETE FROM prompts`,
 		`DELETE FROM prompt_tokens`,
@@ -140,6 +144,21 @@ func (w *promptWriter) Clear(tx *sqlx.Tx) error {
 // Flush writes what was gathered. After an error the transaction must be
 // rolled back and the writer dropped.
 func (w *promptWriter) Flush(tx *sqlx.Tx) error {
+	if err := w.store(tx); err != nil {
+		return err
+	}
+	if len(w.spilled) > 0 {
+		w.spill()
+	}
+	if err := w.index(tx); err != nil {
+		return fmt.Errorf("index prompts: %w", err)
+	}
+	w.queue, w.queued, w.spilled, w.removed = nil, 0, nil, nil
+	return nil
+}
+
+// store puts the queue into the table.
+func (w *promptWriter) store(tx *sqlx.Tx) error {
 	slices.SortStableFunc(w.queue, func(a, b Prompt) int {
 		return cmp.Or(cmp.Compare(a.Rowid, b.Rowid), cmp.Compare(a.SessionID, b.SessionID), cmp.Compare(a.Line, b.Line))
 	})
@@ -149,10 +168,6 @@ func (w *promptWriter) Flush(tx *sqlx.Tx) error {
 	if err := w.insert(tx); err != nil {
 		return fmt.Errorf("insert prompts: %w", err)
 	}
-	if err := w.index(tx); err != nil {
-		return fmt.Errorf("index prompts: %w", err)
-	}
-	w.queue, w.removed = nil, nil
 	return nil
 }
 
@@ -190,15 +205,20 @@ const fewPrompts = 100
 // takenIn gives the function that says whether a rowid from the first of queue
 // on is in use.
 func takenIn(tx *sqlx.Tx, queue []Prompt) (func(id int64) (bool, error), error) {
+	ask := func(id int64) (is bool, err error) {
+		err = tx.Get(&is, `SELECT EXISTS (SELECT 1 FROM prompts WHERE id = ?)`, id)
+		return is, err
+	}
 	if len(queue) <= fewPrompts {
-		return func(id int64) (is bool, err error) {
-			err = tx.Get(&is, `SELECT EXISTS (SELECT 1 FROM prompts WHERE id = ?)`, id)
-			return is, err
-		}, nil
+		return ask, nil
 	}
 	var ids []int64
-	err := tx.Select(&ids, `SELECT id FROM prompts WHERE id >= ? ORDER BY id`, queue[0].Rowid)
+	last := queue[len(queue)-1].Rowid
+	err := tx.Select(&ids, `SELECT id FROM prompts WHERE id BETWEEN ? AND ? ORDER BY id`, queue[0].Rowid, last)
 	return func(id int64) (bool, error) {
+		if id > last {
+			return ask(id)
+		}
 		_, is := slices.BinarySearch(ids, id)
 		return is, nil
 	}, err
@@ -241,7 +261,7 @@ func (w *promptWriter) insert(tx *sqlx.Tx) error {
 // index brings FTS5, in the order of rowids, the newest prompts and the list of
 // words up to the queue.
 func (w *promptWriter) index(tx *sqlx.Tx) error {
-	if len(w.queue) == 0 && len(w.removed) == 0 {
+	if len(w.queue) == 0 && len(w.spilled) == 0 && len(w.removed) == 0 {
 		return nil
 	}
 	recent, err := openRecent(tx)
@@ -278,14 +298,18 @@ func (w *promptWriter) insertWords(tx *sqlx.Tx, words *wordWriter, recent *recen
 	}
 	defer insert.Close()
 	folded := make([]byte, 0, 4096)
+	add := func(id int64, text string) error {
+		folded = Fold(folded[:0], text)
+		recent.add(id, folded)
+		_, err := insert.Exec(id, words.doc(folded))
+		return err
+	}
 	for _, p := range w.queue {
-		folded = Fold(folded[:0], p.Text)
-		recent.add(p.Rowid, folded)
-		if _, err := insert.Exec(p.Rowid, words.doc(folded)); err != nil {
+		if err := add(p.Rowid, p.Text); err != nil {
 			return err
 		}
 	}
-	return nil
+	return w.eachSpilled(tx, add)
 }
 
 // forgetWords takes removed prompts out of FTS5, which wants to be told the

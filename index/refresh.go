@@ -381,7 +381,8 @@ func setMeta(ctx context.Context, tx *sqlx.Tx, name string, value any) error {
 	return err
 }
 
-// addFailures names the files that could not be read as sessions.
+// addFailures names the files that could not be read as sessions. One that
+// holds nothing hides nothing and is no failure.
 func (x *Index) addFailures(ctx context.Context, db *migrations.DB, w *walk, rep *Report) error {
 	var rows []struct {
 		Scope  string `db:"scope"`
@@ -391,7 +392,7 @@ func (x *Index) addFailures(ctx context.Context, db *migrations.DB, w *walk, rep
 	err := db.SelectContext(ctx, &rows, `
 		SELECT c.name AS scope, s.name, coalesce(s.reason, '') AS reason
 		FROM sessions s JOIN scopes c ON c.id = s.scope
-		WHERE s.state <> 'ok' ORDER BY c.name, s.name`)
+		WHERE s.state NOT IN ('ok', 'empty') ORDER BY c.name, s.name`)
 	for _, r := range rows {
 		rep.Failed = append(rep.Failed, Failure{Path: w.path(r.Scope, r.Name), Reason: r.Reason})
 	}

@@ -44,6 +44,7 @@ type Status struct {
 	Size     int64 // bytes of the database, its log included
 
 	Files, Sessions, Children, Damaged int
+	Empty                              int // files that hold nothing but white space
 	Entries, Prompts, Labels, Usage    int64
 	FileBytes                          int64 // of the session files indexed
 	Notes                              []string

@@ -66,8 +66,8 @@ type Damaged uint8
 // The choices of Filter.Damaged.
 const (
 	DamagedOmit Damaged = iota
-	DamagedOnly         // also those that are readable and have malformed lines
-	DamagedToo
+	DamagedOnly         // also those that are readable and have malformed lines; not files that hold nothing
+	DamagedToo          // and files that hold nothing
 )
 
 // Filter selects and orders sessions. The zero Filter is all sessions but

@@ -135,8 +135,10 @@ func (w *scanWorker) lenient(ctx context.Context, r io.Reader, file *ScanFile) e
 		switch {
 		case f.Type.Equal("entry_patch"):
 			s := latest[f.EntryID.Text()]
-			v, _, err := jsonl.Parse(rec.Raw)
-			if s != nil && version >= 4 && err == nil && messagePatch(v) {
+			if s == nil || version < 4 {
+				continue
+			}
+			if _, _, ok := jsonl.ParseEntryPatch(rec.Raw); ok {
 				s.hit = w.judge(f, rec.Raw, s.place, file)
 			}
 		case f.Type.Equal("session"):

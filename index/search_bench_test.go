@@ -2,65 +2,24 @@ package index
 
 import (
 	"fmt"
-	"math/rand/v2"
+	"iter"
 	"os"
 	"slices"
 	"strconv"
-	"strings"
 	"testing"
 	"time"
+
+	"github.com/gajae-code/gjc-index/internal/corpus"
 )
 
-// promptCorpus makes n prompts of 370 bytes on average over a vocabulary whose
-// words are as unequally common as those of a language; seed fixed. Every
-// prompt has "the" or "of" but hardly one has both.
-func promptCorpus(n int) func(yield func(Prompt) bool) {
-	r := rand.New(rand.NewPCG(1, 2))
-	words := make([]string, 60_000)
-	for i := range words {
-		b := make([]byte, 2+r.IntN(4)+r.IntN(5))
-		for j := range b {
-			b[j] = "etaoinsrhdlucmfywgpbvk"[int(float64(22)*r.Float64()*r.Float64())]
-		}
-		words[i] = string(b)
-	}
-	hangul := []rune("설정파일을찾아서고쳐줘결제화면테스트온실도로그인덱스이전검색결과")
-	han := make([]rune, 800)
-	for i := range han {
-		han[i] = rune(0x4E00 + r.IntN(4000))
-	}
-	zipf := rand.NewZipf(r, 1.1, 4, uint64(len(words)-1))
+// promptCorpus makes n prompts of sessions, 20 of each.
+func promptCorpus(n int) iter.Seq[Prompt] {
 	return func(yield func(Prompt) bool) {
-		for i := range n {
-			var b strings.Builder
-			size := 60 + r.IntN(300) + r.IntN(320)
-			side := []string{"the", "of"}[i/50%2]
-			for b.Len() < size {
-				switch k := r.IntN(100); {
-				case k < 6:
-					b.WriteString(side)
-				case k == 10:
-					b.WriteString("foo_bar::baz")
-				case k == 11 && i%5 == 0:
-					for range 2 + r.IntN(6) {
-						b.WriteRune(hangul[r.IntN(len(hangul))])
-					}
-				case k == 12 && i%5 == 1:
-					for range 4 + r.IntN(12) {
-						b.WriteRune(han[int(float64(len(han))*r.Float64()*r.Float64())])
-					}
-				default:
-					b.WriteString(words[zipf.Uint64()])
-				}
-				b.WriteByte(' ')
-			}
-			if i == n/10 {
-				b.WriteString("the zweckentfremdung of xylophones 稀有")
-			}
+		for i, text := range corpus.Prompts(n) {
 			p := Prompt{
 				Source: SourceSession, SessionKey: int64(i / 20), SessionID: strconv.Itoa(i / 20), FileKey: int64(i / 20),
 				EntryID: strconv.Itoa(i), Line: i%20 + 2, Time: 1_700_000_000_000 + int64(i)*61_000,
-				Cwd: fmt.Sprintf("/src/project%d", i/20%50), Text: b.String(),
+				Cwd: fmt.Sprintf("/src/project%d", i/20%50), Text: text,
 			}
 			if !yield(p) {
 				return

@@ -52,9 +52,9 @@ func (s *Status) ask(ctx context.Context, db *migrations.DB) error {
 	}
 	row := db.QueryRowContext(ctx, `
 		SELECT count(*), coalesce(sum(state = 'ok' AND child = 0), 0), coalesce(sum(state = 'ok' AND child = 1), 0),
-		       coalesce(sum(state <> 'ok'), 0), coalesce(sum(size), 0), coalesce(sum(entries), 0)
+		       coalesce(sum(state NOT IN ('ok', 'empty')), 0), coalesce(sum(state = 'empty'), 0), coalesce(sum(size), 0), coalesce(sum(entries), 0)
 		FROM sessions`)
-	if err := row.Scan(&s.Files, &s.Sessions, &s.Children, &s.Damaged, &s.FileBytes, &s.Entries); err != nil {
+	if err := row.Scan(&s.Files, &s.Sessions, &s.Children, &s.Damaged, &s.Empty, &s.FileBytes, &s.Entries); err != nil {
 		return err
 	}
 	row = db.QueryRowContext(ctx, `

@@ -42,6 +42,7 @@ func (w *worker) do(ctx context.Context, j job) (outcome, error) {
 		return o, nil
 	}
 	err := w.read(ctx, &o)
+	w.ex.rest()
 	if err == nil {
 		return o, nil
 	}

@@ -86,7 +86,8 @@ func (w *writer) session(o *outcome, scope int64) error {
 	return err
 }
 
-// rows inserts what a reading found anew.
+// rows inserts what a reading found anew, and lets go of the entries as it goes:
+// those of a huge file are most of the memory that a build needs.
 func (w *writer) rows(o *outcome) error {
 	r, key := o.reading, o.key
 	for i := range r.rows.len() {
@@ -104,6 +105,7 @@ func (w *writer) rows(o *outcome) error {
 				return fmt.Errorf("insert patches: %w", err)
 			}
 		}
+		r.rows.drop(i)
 	}
 	for _, l := range r.labels {
 		if err := w.labels.add(w.ctx, w.tx, l.values(key)...); err != nil {
@@ -125,7 +127,7 @@ func (w *writer) rows(o *outcome) error {
 		w.prompts.Add(Prompt{Source: SourceSession, SessionKey: key, SessionID: r.id, FileKey: key, EntryID: p.id,
 			Line: p.line, Time: p.time.ms, Cwd: r.cwd, Text: p.text})
 	}
-	return nil
+	return w.prompts.SpillTo(w.tx)
 }
 
 func (w *writer) addUsage(key int64, u *usageRow) error {

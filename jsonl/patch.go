@@ -122,3 +122,15 @@ func ParseHeaderPatch(line []byte) (patch *Obj, ok bool) {
 	}
 	return v.Get("patch").Obj(), true
 }
+
+// ParseEntryPatch gives the id of the entry that a line changes and the message
+// that it gets; ok is false unless the line is one valid entry_patch that holds
+// a message.
+func ParseEntryPatch(line []byte) (id string, message Value, ok bool) {
+	v, err := parseWhole(line)
+	if err != nil || !validEntryPatch(v.Obj()) {
+		return "", Value{}, false
+	}
+	message = v.Get("patch").Get("message")
+	return v.Get("entryId").Str(), message, message.Is(Object)
+}

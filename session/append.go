@@ -79,11 +79,10 @@ func (c *core) makeLocked(batch []New) ([]*jsonl.Entry, error) {
 	entries := make([]*jsonl.Entry, 0, len(batch))
 	for _, build := range batch {
 		base := jsonl.Base{ID: c.entryIDLocked(made), Parent: parent, Timestamp: c.st.timestamp()}
-		v, err := jsonl.Normalize(jsonl.ObjectValue(build(base, c.header.ID())))
+		v, err := c.normal(jsonl.ObjectValue(build(base, c.header.ID())))
 		if err != nil {
 			return entries, err
 		}
-		v = jsonl.CanonicalImages(c.st.opt.Redact.Value(v))
 		e := jsonl.NewEntry(v.Obj())
 		entries = append(entries, e)
 		if err := checkEntry(e, base.ID); err != nil {
@@ -93,6 +92,19 @@ func (c *core) makeLocked(batch []New) ([]*jsonl.Entry, error) {
 		made[base.ID] = true
 	}
 	return entries, nil
+}
+
+// normal is a new record as it stays in memory: redacted, nothing undefined,
+// images as they read when they are loaded again.
+func (c *core) normal(v jsonl.Value) (jsonl.Value, error) {
+	if !jsonl.Plain(v) {
+		var err error
+		if v, err = jsonl.Normalize(v); err != nil {
+			return v, err
+		}
+		v = jsonl.CanonicalImages(v)
+	}
+	return c.st.opt.Redact.Value(v), nil
 }
 
 func (c *core) entryIDLocked(made map[string]bool) string {
@@ -255,11 +267,13 @@ func setEventID(e *jsonl.Entry, id jsonl.EventID) {
 func (c *core) writeLocked(ctx context.Context, values []jsonl.Value) error {
 	c.buf = c.buf[:0]
 	for _, v := range values {
-		p, _, err := jsonl.Prepare(ctx, c.st.blobs, v)
-		if err != nil {
-			return err
+		if !jsonl.Plain(v) {
+			var err error
+			if v, _, err = jsonl.Prepare(ctx, c.st.blobs, v); err != nil {
+				return err
+			}
 		}
-		c.buf = append(jsonl.AppendJSON(c.buf, p), '\n')
+		c.buf = append(jsonl.AppendJSON(c.buf, v), '\n')
 	}
 	c.held.mu.Lock()
 	defer c.held.mu.Unlock()

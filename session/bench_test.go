@@ -5,8 +5,10 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/gajae-code/gjc-index/jsonl"
 	"github.com/gajae-code/gjc-index/storage"
@@ -72,6 +74,42 @@ func BenchmarkAppend(b *testing.B) {
 		benchAppend(b, 2000, dir, bigSession(b, dir, 100<<20), Options{})
 	})
 	b.Run("2000 bytes with sync", func(b *testing.B) { benchAppend(b, 2000, b.TempDir(), "", Options{Sync: true}) })
+}
+
+// BenchmarkAppendRatio takes turns between both, so that whatever else the
+// machine does weighs on both alike, and reports the ratio of the medians.
+func BenchmarkAppendRatio(b *testing.B) {
+	for _, n := range appendSizes {
+		b.Run(fmt.Sprintf("%d bytes", n), func(b *testing.B) {
+			dir := b.TempDir()
+			st := NewStore(storage.Disk(storage.Policy{}), newWriter(nil, dir, Options{}).opt)
+			s, err := st.Create(b.Context(), dir, CreateOptions{Dir: filepath.Join(dir, "s")})
+			noErr(b, err)
+			defer func() { noErr(b, s.Close()) }()
+			f, err := os.OpenFile(filepath.Join(dir, "plain.jsonl"), os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
+			noErr(b, err)
+			v := answer(n)
+			var buf []byte
+			var ours, plain []time.Duration
+			for b.Loop() {
+				start := time.Now()
+				if _, err := s.AppendMessage(b.Context(), v); err != nil {
+					b.Fatal(err)
+				}
+				middle := time.Now()
+				o := jsonl.MessageEntry(jsonl.Base{ID: "00000001", Parent: "00000000", Timestamp: "2026-02-10T08:01:00.000Z"}, v)
+				o.Set(eventKey, jsonl.StringValue("0000000000000001"))
+				buf = append(jsonl.AppendJSON(buf[:0], jsonl.ObjectValue(o)), '\n')
+				if _, err := f.Write(buf); err != nil {
+					b.Fatal(err)
+				}
+				ours, plain = append(ours, middle.Sub(start)), append(plain, time.Since(middle))
+			}
+			slices.Sort(ours)
+			slices.Sort(plain)
+			b.ReportMetric(float64(ours[len(ours)/2])/float64(plain[len(plain)/2]), "times-plain")
+		})
+	}
 }
 
 func benchAppend(b *testing.B, n int, dir, path string, opt Options) {

@@ -74,6 +74,6 @@ func (c *core) loadLocked(ctx context.Context) error {
 	if err := c.takeTranscript(ctx, t); err != nil {
 		return err
 	}
-	c.leaf = leaf
+	c.leaf, c.patched = leaf, nil
 	return c.sanitizeLocked(ctx)
 }

@@ -3,6 +3,7 @@ package session_test
 import (
 	"context"
 	"fmt"
+	"strings"
 
 	"github.com/gajae-code/gjc-index/jsonl"
 	"github.com/gajae-code/gjc-index/session"
@@ -20,6 +21,11 @@ func (r *caseRunner) call(s *session.Session, method string, args []jsonl.Value)
 		id, err := s.Append(r.ctx(), n)
 		return orError(text(id), err)
 	}
+	if name, getter := strings.CutPrefix(method, "get"); getter {
+		if v, known := property(s, strings.ToLower(name[:1])+name[1:]); known {
+			return ok(v)
+		}
+	}
 	if v, known := r.callRead(s, method, arg); known {
 		return v
 	}
@@ -30,6 +36,30 @@ func (r *caseRunner) call(s *session.Session, method string, args []jsonl.Value)
 }
 
 func (r *caseRunner) ctx() context.Context { return context.Background() }
+
+// property is a plain fact about a session, by the original's name.
+func property(s *session.Session, name string) (v jsonl.Value, known bool) {
+	switch name {
+	case "sessionFile":
+		return pathOrNothing(s.Path()), true
+	case "sessionId":
+		return text(s.ID()), true
+	case "sessionDir":
+		return text(s.Dir()), true
+	case "cwd":
+		return text(s.Cwd()), true
+	case "header":
+		return jsonl.ObjectValue(s.Header()), true
+	case "titleSource":
+		return pathOrNothing(string(s.TitleSource())), true
+	case "sessionName":
+		if title, has := s.Title(); has {
+			v = text(title)
+		}
+		return v, true
+	}
+	return jsonl.Value{}, false
+}
 
 // newEntry is the entry that an append method makes; nil for other methods.
 func newEntry(method string, arg func(int) jsonl.Value) session.New {
@@ -121,13 +151,6 @@ func (r *caseRunner) callRead(s *session.Session, method string, arg func(int) j
 		return orError(got, err), true
 	}
 	switch method {
-	case "getSessionName":
-		if title, has := s.Title(); has {
-			return ok(text(title)), true
-		}
-		return ok(jsonl.Value{}), true
-	case "getHeader":
-		return ok(jsonl.ObjectValue(s.Header())), true
 	case "buildSessionContext":
 		c, err := s.Context(r.ctx())
 		if err != nil {

@@ -29,6 +29,13 @@ func (r *caseRunner) run(step jsonl.Value) jsonl.Value {
 		return ok(r.info(r.open[r.manager(step)]))
 	case "state":
 		return ok(r.state(r.open[r.manager(step)]))
+	case "get":
+		name := get("prop") + get("property") + get("name") + get("key")
+		v, known := property(r.open[r.manager(step)], name)
+		if !known {
+			return object("err", text("unknown property "+name))
+		}
+		return ok(v)
 	case "load", "migrate":
 		return r.load(in(get("file")), op == "migrate")
 	case "parse":

@@ -85,7 +85,7 @@ func (s *Session) fillFork(ctx context.Context, next *core) error {
 			return err
 		}
 	}
-	if err := s.st.copyArtifacts(ctx, stemOf(s.path), stemOf(next.path)); err != nil {
+	if err := s.st.copyBelongings(ctx, stemOf(s.path), stemOf(next.path)); err != nil {
 		return err
 	}
 	return next.publishLocked(ctx, nil)

@@ -5,9 +5,12 @@ import (
 	"encoding/binary"
 	"encoding/hex"
 	"fmt"
+	mrand "math/rand/v2"
 	"regexp"
 	"strings"
 	"time"
+
+	"github.com/gajae-code/gjc-index/jsonl"
 )
 
 // idPattern is what an id that becomes part of a path must match.
@@ -32,7 +35,7 @@ const entryIDTries = 100
 func (s *Store) newEntryID(taken func(id string) bool) string {
 	make8 := s.opt.NewEntryID
 	if make8 == nil {
-		make8 = func() string { return randomHex(4) }
+		make8 = func() string { return jsonl.EventID(mrand.Uint32()).String()[8:] }
 	}
 	for range entryIDTries {
 		if id := make8(); !taken(id) {
@@ -43,7 +46,7 @@ func (s *Store) newEntryID(taken func(id string) bool) string {
 }
 
 // longEntryID is an id for a session whose other ids were not read.
-func longEntryID() string { return randomHex(8) }
+func longEntryID() string { return jsonl.EventID(mrand.Uint64()).String() }
 
 func randomHex(bytes int) string {
 	b := make([]byte, bytes)

@@ -68,19 +68,12 @@ func (c *core) leafIsLastLocked() bool {
 // writeLeafLocked writes the leaf file if the leaf is not the last entry, and
 // removes one that is there otherwise. The transcript comes first.
 func (c *core) writeLeafLocked(ctx context.Context) error {
-	if c.memory || !c.onDisk || c.partial {
+	if c.memory || !c.onDisk || (c.partial && c.size == c.base) {
 		return nil
 	}
 	path := LeafPath(c.path)
-	if c.leafIsLastLocked() {
-		if !c.leafFile {
-			return nil
-		}
-		c.leafFile = false
-		if err := c.st.fsys.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return fmt.Errorf("remove leaf: %w", err)
-		}
-		return nil
+	if c.partial || c.leafIsLastLocked() { // what was appended is the leaf
+		return c.dropLeafFile(path)
 	}
 	leaf := jsonl.NullValue()
 	if id := c.leafIDLocked(); id != "" {
@@ -107,6 +100,18 @@ func writeLeafFile(ctx context.Context, fsys storage.FS, path, id string, size i
 	})
 	if err != nil {
 		return fmt.Errorf("write leaf: %w", err)
+	}
+	return nil
+}
+
+// dropLeafFile removes a leaf file that says nothing any more.
+func (c *core) dropLeafFile(path string) error {
+	if !c.leafFile {
+		return nil
+	}
+	c.leafFile = false
+	if err := c.st.fsys.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("remove leaf: %w", err)
 	}
 	return nil
 }

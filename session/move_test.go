@@ -1,6 +1,7 @@
 package session
 
 import (
+	"context"
 	"errors"
 	"io/fs"
 	"os"
@@ -11,6 +12,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/gajae-code/gjc-index/jsonl"
+	"github.com/gajae-code/gjc-index/scope"
 	"github.com/gajae-code/gjc-index/storage"
 	"github.com/gajae-code/gjc-index/storage/storagetest"
 )
@@ -123,4 +126,88 @@ func TestAMoveThatFailsLosesNothing(t *testing.T) {
 		}
 		return f
 	})
+}
+
+func TestAForkHasItsOwnArtifactsAndArchive(t *testing.T) {
+	b, path, _ := movable(t)
+	s := b.open(path)
+	from, to, err := s.Fork(t.Context())
+	noErr(t, err)
+	if from != path || to != s.Path() {
+		t.Errorf("Fork() = %s, %s", from, to)
+	}
+	stem := filepath.Base(stemOf(to))
+	want := []string{stem + "/note.txt", stem + ".archive.ndjson", stem + ".jsonl"}
+	var got []string
+	for _, name := range b.names(b.dir) {
+		if strings.HasPrefix(name, stem) {
+			got = append(got, name)
+		}
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("beside the fork (-want +got):\n%s", diff)
+	}
+	events := map[string]bool{}
+	for _, entry := range b.entries(s) {
+		id, ok := entry.EventID()
+		if events[id.String()] || !ok {
+			t.Errorf("event id %v of a copied entry, %v", id, ok)
+		}
+		events[id.String()] = true
+	}
+	if _, err := NewStore(b.fsys, b.opt).Open(t.Context(), from, OpenOptions{}); err != nil {
+		t.Errorf("the old session is still held: %v", err)
+	}
+}
+
+// TestAMoveThatIsKilledCanBeRepeated kills a move before each of its
+// operations: the session is whole in one of the two places, and another move
+// brings everything together.
+func TestAMoveThatIsKilledCanBeRepeated(t *testing.T) {
+	move := func(fsys storage.FS, dir string) error {
+		w := newWriter(fsys, dir, Options{})
+		st := NewStore(fsys, w.opt)
+		path := filepath.Join(w.sessions(), "a.jsonl")
+		work := filepath.Join(dir, "work")
+		if there, _ := st.isThere(path); !there {
+			path = filepath.Join(scopeDir(work, w), "a.jsonl")
+		}
+		s, err := st.Open(context.Background(), path, OpenOptions{})
+		if err != nil {
+			return err
+		}
+		return errors.Join(s.Move(context.Background(), work), s.Close())
+	}
+	storagetest.EachStep(t,
+		func(t *testing.T, dir string) {
+			noErr(t, os.Mkdir(filepath.Join(dir, "work"), 0o700))
+			noErr(t, os.MkdirAll(filepath.Join(dir, "s", "a"), 0o700))
+			for name, text := range map[string]string{"a.jsonl": sessionText("a", dir), "a.pin.json": "{}", "a.archive.ndjson": "x\n", "a.psm.ndjson": "y\n", "a/note.txt": "note"} {
+				noErr(t, os.WriteFile(filepath.Join(dir, "s", name), []byte(text), 0o600))
+			}
+		},
+		func(fsys storage.FS, dir string, _ func()) error { return move(fsys, dir) },
+		func(t *testing.T, dir string, _ int) {
+			disk := storage.Disk(storage.Policy{})
+			noErr(t, move(disk, dir))
+			b := &bench{t: t}
+			at := scopeDir(filepath.Join(dir, "work"), newWriter(disk, dir, Options{}))
+			if diff := cmp.Diff(movedNames, b.names(at)); diff != "" {
+				t.Errorf("in the new place (-want +got):\n%s", diff)
+			}
+			tr, err := jsonl.Load(t.Context(), disk, filepath.Join(at, "a.jsonl"), jsonl.LoadOptions{})
+			noErr(t, err)
+			if len(tr.Entries()) != 2 || tr.Header.Cwd() != filepath.Join(dir, "work") {
+				t.Errorf("%d entries in %s", len(tr.Entries()), tr.Header.Cwd())
+			}
+		})
+}
+
+// scopeDir is the directory of a workspace's scope.
+func scopeDir(work string, w *writer) string {
+	id, err := scope.Identify(work)
+	if err != nil {
+		return work
+	}
+	return filepath.Join(w.opt.Home.Sessions(), id.DirName())
 }

@@ -60,10 +60,10 @@ const (
 )
 
 func (s *Store) placeOf(path string) (place, error) {
-	root := s.opt.Home.Sessions()
-	if root == "" {
+	if s.opt.Home.Dir() == "" {
 		return placeExplicit, nil
 	}
+	root := s.opt.Home.Sessions()
 	if real, err := storage.RealPath(root); err == nil {
 		root = real
 	}

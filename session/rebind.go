@@ -1,11 +1,13 @@
 package session
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io/fs"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/gajae-code/gjc-index/scope"
@@ -160,7 +162,17 @@ func (s *Store) sessionsOf(ctx context.Context, from string) (Listing, error) {
 		}
 	}
 	sortByModified(l.Sessions)
+	// A migrated session goes before its source: it is the one that went on.
+	slices.SortStableFunc(l.Sessions, func(a, b Info) int { return cmp.Compare(inOlderLayout(a.Path), inOlderLayout(b.Path)) })
 	return l, nil
+}
+
+// inOlderLayout is 1 for a transcript that lies in no scope, else 0.
+func inOlderLayout(path string) int {
+	if _, ok := scope.DigestOf(filepath.Base(filepath.Dir(path))); ok {
+		return 0
+	}
+	return 1
 }
 
 // halfMoved are sessions in the new scope whose header still names the old

@@ -181,3 +181,19 @@ func TestRebindFinishesACopyThatWasCutOff(t *testing.T) {
 		t.Errorf("List = %v, %v, want c of the new workspace", l.Sessions, err)
 	}
 }
+
+// A copy keeps the time of its source, so times don't tell which went on.
+func TestRebindMovesTheCopyAndNotItsSource(t *testing.T) {
+	w, from, to, old := renamedWorkspace(t)
+	w.transcript(old.Dir+"/c.jsonl", "c", from, 3)
+	rows, _, err := w.store(Options{}).Rebind(t.Context(), RebindOptions{From: from, To: to})
+	noError(t, err)
+	for _, r := range rows {
+		if r.Session.ID != "c" {
+			continue
+		}
+		if isCopy := filepath.Dir(r.Session.Path) == old.Dir; isCopy != r.Moved {
+			t.Errorf("Rebind: %s: moved %v, want %v (%s)", r.Session.Path, r.Moved, isCopy, r.Reason)
+		}
+	}
+}

@@ -165,6 +165,9 @@ func look(t *testing.T, fsys storage.FS, dir string) found {
 			continue
 		}
 		f.files = append(f.files, e.Name)
+		if in := jsonl.Inspect(t.Context(), fsys, filepath.Join(dir, e.Name), jsonl.LoadOptions{}); !in.Verdict.Openable() && len(tr.Malformed)+len(tr.Recovered) == 0 {
+			t.Errorf("%s is %s for the strict reader: %v", e.Name, in.Verdict, in.Cause)
+		}
 		f.damaged[e.Name] = len(tr.Malformed) + len(tr.Recovered)
 		here := map[string]int{}
 		for _, entry := range tr.Entries() {

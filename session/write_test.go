@@ -1,8 +1,12 @@
 package session
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
+	"io/fs"
+	"log/slog"
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -14,12 +18,17 @@ import (
 	"github.com/gajae-code/gjc-index/storage/storagetest"
 )
 
-func (b *bench) contents(s *Session) []string {
+func (b *bench) entries(s *Session) []*jsonl.Entry {
 	b.t.Helper()
 	entries, err := s.Entries(b.t.Context())
 	noErr(b.t, err)
+	return entries
+}
+
+func (b *bench) contents(s *Session) []string {
+	b.t.Helper()
 	var texts []string
-	for _, e := range entries {
+	for _, e := range b.entries(s) {
 		texts = append(texts, e.Value().Get("message").Get("content").Str())
 	}
 	return texts
@@ -315,5 +324,44 @@ func TestAFailedAutomaticTitleStopsNothing(t *testing.T) {
 				t.Errorf("append = %v, want ErrLatched: %v", err, source == TitleByUser)
 			}
 		})
+	}
+}
+
+func TestASessionThatIsTooLongForOthersIsSaidSoOnce(t *testing.T) {
+	var log bytes.Buffer
+	b := newBench(t, Options{Log: slog.New(slog.NewTextHandler(&log, nil))})
+	work := filepath.Join(filepath.Dir(b.dir), "work")
+	noErr(t, os.Mkdir(work, 0o700))
+	s, err := b.Create(t.Context(), work, CreateOptions{})
+	noErr(t, err)
+	b.say(s, "assistant", "answer")
+	s.size = managedLimit - 10 // as if it were that long
+	for range 3 {
+		s.warnOfSize(managedLimit + 1)
+		s.size = managedLimit + 1
+	}
+	if n := strings.Count(log.String(), "too large"); n != 1 {
+		t.Errorf("said %d times, want once:\n%s", n, log.String())
+	}
+	noErr(t, s.Close())
+}
+
+func TestAStaleLeafFileGoesWithTheNextAppend(t *testing.T) {
+	b := newBench(t, Options{})
+	path := b.file("a.jsonl", sessionText("a", b.dir))
+	s := b.open(path)
+	noErr(t, s.Branch(t.Context(), "aa000001"))
+	noErr(t, s.Close())
+	only, err := b.Open(t.Context(), path, OpenOptions{AppendOnly: true})
+	noErr(t, err)
+	b.say(only, "user", "below the chosen leaf")
+	noErr(t, only.Close())
+	if _, err := os.Lstat(LeafPath(path)); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("leaf file: %v, want none", err)
+	}
+	entries, err := b.open(path).Entries(t.Context())
+	noErr(t, err)
+	if parent, _ := entries[2].Parent(); parent != "aa000001" {
+		t.Errorf("parent = %q, want the chosen leaf", parent)
 	}
 }

@@ -80,6 +80,7 @@ them, kept fresh by each command, and can be thrown away at any time.`,
 		a.historyCommand(), a.reindexCommand(), a.statusCommand(), a.verifyCommand(), a.versionCommand())
 	root.AddCommand(a.sessionCommands()...)
 	root.AddCommand(a.lifeCommands()...)
+	root.AddCommand(a.exportCommands()...)
 	root.InitDefaultCompletionCmd()
 	if c, _, err := root.Find([]string{"completion"}); err == nil {
 		c.Args, c.RunE = rootArgs, func(c *cobra.Command, _ []string) error { return c.Help() }

@@ -62,7 +62,7 @@ func (a *app) append(ctx context.Context, ref string, f writeFlags, each bool) e
 	if a.stdinTerminal() {
 		a.note("reads entries as JSON, one a line, until Ctrl-D")
 	}
-	entries, replaced, err := a.readEntries()
+	entries, replaced, err := a.awaitEntries(ctx)
 	if err != nil {
 		return err
 	}
@@ -84,6 +84,25 @@ func (a *app) append(ctx context.Context, ref string, f writeFlags, each bool) e
 		return err
 	})
 	return errors.Join(err, a.printReceipts(receipts, onDisk, err))
+}
+
+// awaitEntries is readEntries until ctx ends: what is not there yet can't be
+// read in time.
+func (a *app) awaitEntries(ctx context.Context) ([]session.New, int, error) {
+	var entries []session.New
+	var replaced int
+	var err error
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		entries, replaced, err = a.readEntries()
+	}()
+	select {
+	case <-done:
+		return entries, replaced, err
+	case <-ctx.Done():
+		return nil, 0, ctx.Err()
+	}
 }
 
 // appendBatches appends one batch after the other until one fails.

@@ -25,6 +25,7 @@ var otherFields = map[string]map[string]string{
 // stepCases are the cases that are steps and have a test here or in a room
 // below, by the name of that test.
 var stepCases = map[string]string{
+	"B004": "TestB004FileDeletedUnderItsWriter",
 	"B024": "TestB024IndexLostAndFilesRestored",
 	"B025": "TestB025MoreSessionsThanAPage",
 	"B030": "TestB030CopiesRestampFiles",
@@ -32,26 +33,25 @@ var stepCases = map[string]string{
 	"B041": "scope: TestB041NetworkPathsAreRecognized, TestB041CaselessMountHasOneSpelling",
 	"B042": "TestB042SessionsOfAMovedProject",
 	"B043": "scope: TestB043AliasAndMovedProject",
+	"B050": "TestB050ManyProcessesAppendToOneSession, TestBusySessionNamesItsHolder",
+	"B051": "TestB051WhatALeaseFileSaysHoldsNobodyUp, TestAppendKilledAnywhere",
 	"B052": "TestB052IndexIsHeld",
+	"B054": "TestB054FullDisk",
 	"B055": "TestB055IndexCannotBeWritten",
 	"B060": "TestB060SecondListOpensNothing",
+	"B075": "history: TestDeleteTextRemovesThatTextOnly, TestFullTextIsMendedWhereItFellOutOfStep",
+	"B076": "TestScripts/history_delete",
+	"B103": "TestB103DeleteTakesOneSessionsOwnFiles",
 	"B111": "TestB111IdsThatArePaths",
+	"B140": "TestB140PromptsWithoutAnswersAreKept",
 }
 
 // laterCases are the cases whose commands are still to come, and which.
 var laterCases = map[string]string{
-	"B004": "append: a file deleted under its writer",
-	"B050": "append: two writers and the lease",
-	"B051": "append: what a lease file says is information only",
-	"B054": "append: a full disk",
-	"B075": "history: the full-text table beside its rows",
-	"B076": "history delete: a deleted prompt stays deleted",
 	"B091": "gc: blobs",
 	"B100": "prune: the age of a session",
 	"B101": "prune: settings that can't be read",
-	"B103": "delete: one session and its own files",
 	"B110": "export: redaction and escaping",
-	"B140": "append: deferred persistence",
 	"B150": "append: a rename that fails for a moment",
 }
 

@@ -21,8 +21,8 @@ standard input. White space around it is cut off, and a repeat of the last promp
 is not stored again.
 
 When the command ends with status 0 the prompt is stored, whatever signal came.
-Status 5 says that another process kept history.db locked; the prompt then waits
-beside it and is stored with the next one.`,
+Status 5 says that another process kept history.db locked, and the message
+whether the prompt waits beside it, to be stored with the next one.`,
 		Example: `  gjc-index history add "fix the retry test"
   git log -1 --format=%B | gjc-index history add - --cwd ~/src/app`,
 		RunE: func(cmd *cobra.Command, args []string) error { return a.historyAdd(cmd.Context(), cwd, args) },

@@ -102,11 +102,11 @@ func (a *app) deleteIDs(ctx context.Context, args []string) error {
 	case err != nil:
 		return err
 	case n == 0:
-		return fmt.Errorf("no prompt with id %s in history.db: %w", strings.Join(missing, ", "), fs.ErrNotExist)
+		return fmt.Errorf("%wno row of history.db has the id %s", silent{fs.ErrNotExist}, strings.Join(missing, ", "))
 	}
 	a.leftOut += len(missing)
 	if len(missing) > 0 {
-		a.note("no prompt with id %s", strings.Join(missing, ", "))
+		a.note("no row of history.db has the id %s", strings.Join(missing, ", "))
 	}
 	return a.sayDeleted(n, missing)
 }

@@ -93,10 +93,8 @@ func (a *app) rebind(ctx context.Context, ref string, f rebindFlags) error {
 		return err
 	}
 	rows, left, err := st.Rebind(ctx, opt)
-	for _, row := range rows {
-		if perr := a.printRebound(row, f.dryRun); perr != nil {
-			return perr
-		}
+	if perr := a.printRebounds(rows, f.dryRun); perr != nil {
+		return perr
 	}
 	a.sayPassed(left)
 	if err != nil {
@@ -108,9 +106,28 @@ func (a *app) rebind(ctx context.Context, ref string, f rebindFlags) error {
 	return nil
 }
 
-func (a *app) printRebound(row session.RebindRow, dry bool) error {
+func (a *app) printRebounds(rows []session.RebindRow, dry bool) error {
+	gone := map[string]bool{} // where to, by those before
+	for _, row := range rows {
+		source := row.Copied && gone[row.To]
+		if source {
+			row.Moved, row.Reason = false, "it was copied before, and the copy goes"
+		}
+		if err := a.printRebound(row, source, dry); err != nil {
+			return err
+		}
+		gone[row.To] = row.Reason == "" || gone[row.To]
+	}
+	return nil
+}
+
+// printRebound prints one row. source says that it is what another row was
+// copied from: that it stays is no loss.
+func (a *app) printRebound(row session.RebindRow, source, dry bool) error {
 	action := "moved"
 	switch {
+	case source:
+		action = "kept"
 	case row.Reason != "":
 		action = "kept"
 		a.leftOut++

@@ -42,6 +42,7 @@ func TestScripts(t *testing.T) {
 		},
 		Cmds: map[string]func(ts *testscript.TestScript, neg bool, args []string){
 			"exits": exits,
+			"field": field,
 			"age":   age,
 			"mkfifo": func(ts *testscript.TestScript, _ bool, args []string) {
 				ts.Check(makeFIFO(ts.MkAbs(args[0])))

@@ -57,7 +57,7 @@ func (a *app) status(cmd *cobra.Command) error {
 				st.Files, st.Sessions, st.Children, st.Damaged, st.Entries, st.Prompts, st.Labels, st.Usage, st.FileBytes, notes})
 		}
 		a.printf("home      %s\n", plain(where))
-		a.printf("sessions  %s, and %s of subagents; %s damaged, refused or empty\n", comma(st.Sessions), comma(st.Children), comma(st.Damaged))
+		a.printf("sessions  %s, and %s of subagents; %s damaged or refused\n", comma(st.Sessions), comma(st.Children), comma(st.Damaged))
 		a.printf("holding   %s, %s, %s\n", count(st.Entries, "entry"), count(st.Prompts, "prompt"), count(st.Labels, "label"))
 		if st.Path == "" {
 			a.printf("index     none: answers come from the files\n")

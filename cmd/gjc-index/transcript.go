@@ -129,6 +129,9 @@ func (a *app) row(ctx context.Context, x *index.Index, ref string) (index.Row, e
 	var several *index.AmbiguousError
 	switch {
 	case errors.As(err, &several):
+		if copied, ok := copyOfOlder(several); ok {
+			return copied, nil
+		}
 		return row, fmt.Errorf("%q could be any of %s: give more of the id, or the path%w", ref, count(several.Total, "session"), silent{err})
 	case !errors.Is(err, fs.ErrNotExist):
 		return row, err

@@ -77,7 +77,7 @@ func oneArg(what string) cobra.PositionalArgs {
 
 // valued are the flags whose value may not be empty: one comes from a variable
 // that is not set, and would silently mean something else.
-var valued = []string{"home", "session-dir", "cwd", "project", "since", "until", "session", "entry", "branch", "leaf"}
+var valued = []string{"home", "session-dir", "cwd", "project", "since", "until", "session", "entry", "branch", "leaf", "format", "out"}
 
 func (a *app) checkFlags(cmd *cobra.Command, _ []string) error {
 	for _, name := range valued {

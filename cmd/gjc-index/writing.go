@@ -133,12 +133,6 @@ func (a *app) target(ctx context.Context, ref string) (session.Info, error) {
 		row, err = a.row(ctx, x, ref)
 		return err
 	})
-	var several *index.AmbiguousError
-	if errors.As(err, &several) {
-		if copied, ok := copyOfOlder(several); ok {
-			row, err = copied, nil
-		}
-	}
 	if err != nil {
 		return session.Info{}, err
 	}

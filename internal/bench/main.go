@@ -27,13 +27,27 @@ func main() {
 	sizes := flag.String("size", "M", "corpora: S, M, L, with commas between")
 	runs := flag.Int("runs", 5, "runs of each figure")
 	big := flag.Int64("big", 1<<30, "bytes of the big session; 0 leaves it out")
+	typed := flag.String("prompts", "100000", "rows of history.db to search in, with commas between; empty leaves it out")
 	flag.Parse()
+	if os.Getenv(childVar) != "" {
+		os.Exit(runChild(flag.Args()))
+	}
 	b := &bench{command: *command, dir: *dir, runs: *runs}
-	if err := b.all(context.Background(), strings.Split(*sizes, ","), *big); err != nil {
+	err := b.all(context.Background(), fields(*sizes), *big)
+	for _, n := range fields(*typed) {
+		if err == nil {
+			err = b.typed(context.Background(), n)
+		}
+	}
+	if err != nil {
 		fmt.Fprintln(os.Stderr, "bench:", err)
 		os.Exit(1)
 	}
 	b.print()
+}
+
+func fields(list string) []string {
+	return strings.FieldsFunc(list, func(r rune) bool { return r == ',' })
 }
 
 type bench struct {
@@ -62,13 +76,13 @@ func (b *bench) all(ctx context.Context, sizes []string, big int64) error {
 			}
 		}
 	}
+	if big == 0 {
+		return nil
+	}
 	if err := b.load(ctx); err != nil {
 		return err
 	}
-	if big > 0 {
-		return b.bigSession(ctx, big)
-	}
-	return nil
+	return b.bigSession(ctx, big)
 }
 
 // corpus makes a home of the size once, and gives its directory.

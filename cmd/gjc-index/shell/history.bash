@@ -17,6 +17,7 @@ __gjc_index_menu() {
   local text line number saved i=0
   while IFS= read -r -d '' text; do texts+=("$text"); done
   ((${#texts[@]})) || return 1
+  saved=$(stty -g </dev/tty) && stty sane </dev/tty
   {
     printf '\n'
     for ((i = ${#texts[@]} < 20 ? ${#texts[@]} : 20; i > 0; i--)); do
@@ -26,7 +27,6 @@ __gjc_index_menu() {
     done
     printf 'prompt number: '
   } >/dev/tty
-  saved=$(stty -g </dev/tty) && stty sane </dev/tty
   IFS= read -r number </dev/tty
   [ -n "$saved" ] && stty "$saved" </dev/tty
   [[ $number =~ ^[0-9]{1,4}$ ]] && ((10#$number >= 1 && 10#$number <= ${#texts[@]})) || return 1

@@ -19,6 +19,7 @@ __gjc_index_menu() {
   integer i
   while IFS= read -r -d '' text; do texts+=("$text"); done
   (( ${#texts} )) || return 1
+  saved=$(stty -g </dev/tty) && stty sane </dev/tty
   {
     print
     for (( i = ${#texts} < 20 ? ${#texts} : 20; i > 0; i-- )); do
@@ -28,7 +29,6 @@ __gjc_index_menu() {
     done
     print -n 'prompt number: '
   } >/dev/tty
-  saved=$(stty -g </dev/tty) && stty sane </dev/tty
   IFS= read -r number </dev/tty
   [[ -n $saved ]] && stty $saved </dev/tty
   [[ $number == <1-9999> ]] && (( number <= ${#texts} )) || return 1

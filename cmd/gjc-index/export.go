@@ -1,0 +1,377 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/gajae-code/gjc-index/blob"
+	"github.com/gajae-code/gjc-index/index"
+	"github.com/gajae-code/gjc-index/jsonl"
+	"github.com/gajae-code/gjc-index/session/export"
+	"github.com/gajae-code/gjc-index/session/redact"
+	"github.com/gajae-code/gjc-index/storage"
+)
+
+type exportFlags struct {
+	format, out, leaf, project       string
+	all, allBranches, keepAll, force bool
+}
+
+// exportCommands show sessions to people and other programs.
+func (a *app) exportCommands() []*cobra.Command {
+	return []*cobra.Command{a.exportCommand()}
+}
+
+func (a *app) exportCommand() *cobra.Command {
+	var f exportFlags
+	cmd := &cobra.Command{
+		Use:   "export ID",
+		Short: "Write a session as a page, Markdown, JSON, text or an archive",
+		Long: `Write a session to a file that needs nothing else. The formats:
+
+  html     a page: branches, foldable tools, coloured code, pictures, no network
+  md, txt  for people
+  json     one document for programs
+  jsonl    a session file, all branches
+  archive  a .tar.zst with all that belongs to the session; import restores it
+
+What is shown is the path that ends at the last entry, or at --leaf; jsonl and
+archive are whole. Secrets of known forms are taken out and counted. A file that
+is there is not replaced, and a failure or an interrupt leaves none behind.
+With --all or --project each session gets a file of its own in the directory
+--out; an archive holds them together.`,
+		Example: `  gjc-index export 0195c2 --format html --out talk.html
+  gjc-index export 0195c2 --format md --all-branches --out -
+  gjc-index export --project . --format archive --out work.tar.zst`,
+		Args: func(cmd *cobra.Command, args []string) error {
+			if f.all || f.project != "" {
+				return noArgs(cmd, args)
+			}
+			return oneArg("a session id, --all or --project")(cmd, args)
+		},
+		RunE: func(cmd *cobra.Command, args []string) error { return a.export(cmd, args, f) },
+	}
+	fl := cmd.Flags()
+	fl.StringVar(&f.format, "format", "", "`FORMAT`: html, md, txt, json, jsonl or archive (default: by the name of --out, else html)")
+	fl.StringVar(&f.out, "out", "", "write to `DEST`; - is stdout (default: a name made of the id, here)")
+	fl.StringVar(&f.leaf, "leaf", "", "the path that ends at the entry `ID`")
+	fl.BoolVar(&f.allBranches, "all-branches", false, "all branches")
+	fl.BoolVar(&f.keepAll, "no-redact", false, "take no secrets out")
+	fl.BoolVar(&f.force, "force", false, "replace a file that is there")
+	fl.BoolVar(&f.all, "all", false, "all sessions")
+	fl.StringVar(&f.project, "project", "", "all sessions of the project of `DIR`")
+	complete(cmd, "format", "html", "md", "txt", "json", "jsonl", "archive")
+	return cmd
+}
+
+// exporting is one run of the command.
+type exporting struct {
+	*app
+	x      *index.Index
+	f      exportFlags
+	format export.Format
+	redact func(string) (string, int)
+}
+
+func (a *app) export(cmd *cobra.Command, args []string, f exportFlags) error {
+	format, err := exportFormat(f)
+	if err != nil {
+		return err
+	}
+	if f.leaf != "" && (f.allBranches || format.Whole() || f.all || f.project != "") {
+		return usagef("--leaf names one path of one session: leave out --all-branches, --all, --project, and the formats jsonl and archive")
+	}
+	if f.all && f.project != "" {
+		return usagef("--all and --project exclude each other")
+	}
+	ctx := cmd.Context()
+	return a.withIndex(ctx, func(x *index.Index) error {
+		e := exporting{app: a, x: x, f: f, format: format, redact: redact.Count}
+		if f.keepAll {
+			e.redact = nil
+		}
+		if len(args) == 1 {
+			row, err := a.row(ctx, x, args[0])
+			if err != nil {
+				return err
+			}
+			if format == export.Archive {
+				return e.archive(ctx, []index.Row{row}, row.ID)
+			}
+			return e.one(ctx, row, f.out)
+		}
+		rows, err := e.rows(ctx)
+		if err != nil {
+			return err
+		}
+		if format == export.Archive {
+			return e.archive(ctx, rows, "sessions")
+		}
+		return e.each(ctx, rows)
+	})
+}
+
+// exportFormat is the format asked for, or the one that the name of the file
+// asks for.
+func exportFormat(f exportFlags) (export.Format, error) {
+	if f.format != "" {
+		format, err := export.ParseFormat(f.format)
+		if err != nil {
+			return "", usageError(err)
+		}
+		return format, nil
+	}
+	for _, format := range export.Formats() {
+		if strings.HasSuffix(strings.ToLower(f.out), format.Extension()) {
+			return format, nil
+		}
+	}
+	return export.HTML, nil
+}
+
+// rows are the sessions that --all or --project name, and their subagents'.
+func (e exporting) rows(ctx context.Context) ([]index.Row, error) {
+	var filter index.Filter
+	if e.f.project != "" {
+		p, err := e.place(scopeFlags{project: e.f.project})
+		if err != nil {
+			return nil, err
+		}
+		filter.Project = p.project
+	}
+	list, _, err := e.x.Sessions(ctx, filter)
+	if err != nil {
+		return nil, err
+	}
+	var rows []index.Row
+	for row, err := range list {
+		if err != nil {
+			return nil, err
+		}
+		rows = append(rows, row)
+	}
+	if len(rows) == 0 {
+		return nil, fmt.Errorf("there are no such sessions%w", silent{fs.ErrNotExist})
+	}
+	return rows, nil
+}
+
+// each writes many sessions, each to a file of its own.
+func (e exporting) each(ctx context.Context, rows []index.Row) error {
+	dir := e.f.out
+	if dir == "-" {
+		return usagef("--out - is for one session: name a directory")
+	}
+	if dir != "" {
+		if err := e.fsys.Mkdir(realPath(dir)); err != nil && !errors.Is(err, fs.ErrExist) {
+			return fmt.Errorf("make %s: %s%w", dir, cause(err), silent{err})
+		}
+	}
+	taken := map[string]bool{}
+	for _, row := range rows {
+		name := e.fileName(row.ID)
+		for n := 2; taken[strings.ToLower(name)]; n++ {
+			name = e.fileName(row.ID + "-" + itoa(n))
+		}
+		taken[strings.ToLower(name)] = true
+		err := e.one(ctx, row, filepath.Join(dir, name))
+		switch {
+		case err == nil:
+		case ctx.Err() != nil:
+			return err
+		default:
+			e.leftOut++
+			e.note("%s was left out: %v", row.ID, err)
+		}
+	}
+	return nil
+}
+
+func (e exporting) fileName(id string) string {
+	if e.redact != nil {
+		id, _ = e.redact(id)
+	}
+	return export.FileName(jsonl.Display(id), e.format)
+}
+
+// exportedJSON is what was written; fields are only ever added.
+type exportedJSON struct {
+	Path            string `json:"path"`
+	Format          string `json:"format"`
+	Sessions        int    `json:"sessions"`
+	Entries         int    `json:"entries"`
+	Shown           int    `json:"shown"`
+	Redacted        bool   `json:"redacted"`
+	SecretsRedacted int    `json:"secretsRedacted"`
+	MissingBlobs    int    `json:"missingBlobs"`
+}
+
+// one writes one session to a file, or to stdout.
+func (e exporting) one(ctx context.Context, row index.Row, out string) (err error) {
+	release, err := export.Hold(e.fsys, row.Path)
+	if err != nil {
+		return loadError(row.Path, err)
+	}
+	defer func() { err = errors.Join(err, release()) }()
+	write, rep, err := e.writer(ctx, row)
+	if err != nil {
+		return err
+	}
+	path, err := e.save(ctx, out, e.fileName(row.ID), row.Path, write)
+	if err != nil {
+		return err
+	}
+	return e.told(path, 1, *rep)
+}
+
+// writer is what writes a session, and the report that it fills in.
+func (e exporting) writer(ctx context.Context, row index.Row) (func(io.Writer) error, *export.Report, error) {
+	rep := &export.Report{}
+	blobs, err := e.blobs()
+	if err != nil {
+		return nil, nil, err
+	}
+	if e.format == export.JSONL {
+		return func(w io.Writer) error {
+			opt := export.LinesOptions{MaxLine: e.maxLine, Redact: e.redact, Inline: true, Blobs: blobs}
+			got, damaged, err := export.WriteLines(ctx, w, e.fsys, row.Path, opt)
+			if damaged > 0 {
+				e.leftOut += damaged
+				e.note("%s could not be read; gjc-index verify %s lists them", count(damaged, "line"), row.Path)
+			}
+			*rep = got
+			if errors.Is(err, jsonl.ErrNotTranscript) {
+				return loadError(row.Path, err)
+			}
+			return err
+		}, rep, nil
+	}
+	f, err := e.findRow(ctx, row)
+	if err != nil {
+		return nil, nil, err
+	}
+	if e.f.leaf != "" && f.tree.Entry(e.f.leaf) == nil {
+		return nil, nil, noEntry(f.row, e.f.leaf)
+	}
+	s := export.Session{ID: f.row.ID, Title: f.row.Title, Cwd: f.row.Cwd, Created: f.row.Created, Tree: f.tree, Entry: f.entry, Blobs: blobs}
+	return func(w io.Writer) error {
+		opt := export.Options{Leaf: e.f.leaf, AllBranches: e.f.allBranches, Redact: e.redact}
+		got, err := export.Write(ctx, w, s, e.format, opt)
+		*rep = got
+		return err
+	}, rep, nil
+}
+
+// findRow opens a session of the index.
+func (e exporting) findRow(ctx context.Context, row index.Row) (found, error) {
+	f, ok, err := found{}, false, error(nil)
+	if row.Size >= e.huge {
+		f, ok, err = e.byLines(ctx, e.x, row)
+	}
+	if err == nil && !ok {
+		f, err = e.load(ctx, row, true)
+	}
+	if err != nil {
+		return f, err
+	}
+	f.ref = row.ID
+	e.warn(f)
+	return f, nil
+}
+
+// blobs is where pictures are. A home that can't be found has none.
+func (e exporting) blobs() (*blob.Store, error) {
+	home, err := e.homeDir()
+	if err != nil {
+		return nil, err
+	}
+	return blob.New(e.fsys, home.Blobs()), nil
+}
+
+// save writes to the destination, which is checked before anything is made.
+func (e exporting) save(ctx context.Context, out, name, source string, write func(io.Writer) error) (string, error) {
+	if out == "-" {
+		return "", write(e.out)
+	}
+	if out == "" {
+		out = name
+	}
+	path, err := e.absolute(out)
+	if err != nil {
+		return "", err
+	}
+	d, err := e.destination(path, out, source)
+	if err != nil {
+		return "", err
+	}
+	if err := d.Save(ctx, write); err != nil {
+		return "", destinationError(out, err)
+	}
+	return d.Path(), nil
+}
+
+func (e exporting) destination(path, out, source string) (*export.Destination, error) {
+	opt := export.DestinationOptions{Force: e.f.force, Source: source}
+	if home, err := e.homeDir(); err == nil {
+		opt.Avoid = []string{home.Sessions(), home.Blobs(), home.Trash(), home.Breadcrumbs()}
+		for _, name := range []string{home.HistoryDB(), home.IndexDB()} {
+			if strings.HasPrefix(path, name) {
+				return nil, fmt.Errorf("can't export to %s: it belongs to the store%w", out, silent{storage.ErrUnsafe})
+			}
+		}
+	}
+	if e.sessionDir != "" && strings.Contains(filepath.Base(path), ".jsonl") {
+		opt.Avoid = append(opt.Avoid, e.sessionDir) // it would be listed as a session
+	}
+	d, err := export.Check(e.fsys, path, opt)
+	if err != nil {
+		return nil, destinationError(out, err)
+	}
+	return d, nil
+}
+
+// destinationError says in one sentence why a file was not written.
+func destinationError(out string, err error) error {
+	switch {
+	case errors.Is(err, context.Canceled):
+		return err
+	case errors.Is(err, fs.ErrExist):
+		return fmt.Errorf("%s is there already: --force replaces it%w", out, silent{err})
+	case errors.Is(err, export.ErrDestination):
+		return fmt.Errorf("can't export to %s: it belongs to the store, or is the session itself%w", out, silent{errors.Join(err, storage.ErrUnsafe)})
+	}
+	return fmt.Errorf("write %s: %s%w", out, cause(err), silent{err})
+}
+
+// told says what was written.
+func (e exporting) told(path string, sessions int, rep export.Report) error {
+	if path != "" && e.json {
+		return e.printJSON(exportedJSON{path, string(e.format), sessions, rep.Entries, rep.Shown, e.redact != nil, rep.Secrets, rep.Missing})
+	}
+	if path != "" {
+		e.printf("%s\n", path)
+	}
+	what := count(rep.Shown, "entry")
+	if rep.Shown < rep.Entries {
+		what = comma(rep.Shown) + " of " + count(rep.Entries, "entry") + " (--all-branches writes all)"
+	}
+	if sessions > 1 {
+		what = count(sessions, "session")
+	}
+	secrets := "nothing redacted"
+	if e.redact != nil {
+		secrets = count(rep.Secrets, "secret") + " redacted"
+	}
+	e.note("%s; %s", what, secrets)
+	if rep.Missing > 0 {
+		e.note("%s could not be found", count(rep.Missing, "blob"))
+	}
+	return nil
+}

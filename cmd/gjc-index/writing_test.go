@@ -1,0 +1,382 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/gajae-code/gjc-index/scope"
+	"github.com/gajae-code/gjc-index/session"
+	"github.com/gajae-code/gjc-index/storage"
+	"github.com/gajae-code/gjc-index/storage/storagetest"
+)
+
+// said runs the command with stdin over fsys; nil is the disk.
+func said(t *testing.T, fsys storage.FS, stdin string, args ...string) (stdout, stderr string, status int) {
+	t.Helper()
+	var out, errs bytes.Buffer
+	a := newApp(strings.NewReader(stdin), &out, &errs)
+	if fsys != nil {
+		a.fsys = fsys
+	}
+	status = a.run(context.Background(), args)
+	return out.String(), errs.String(), status
+}
+
+// begun is a home with one new session for the directory work inside of it.
+func begun(t *testing.T) (home, work, id, path string) {
+	t.Helper()
+	home = t.TempDir()
+	work = filepath.Join(home, "work")
+	if err := os.Mkdir(work, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	made := printed(t, "", "new", "--home", home, "--cwd", work)
+	return home, work, made["id"].(string), made["path"].(string)
+}
+
+// printed is the last object that a command prints, which must succeed.
+func printed(t *testing.T, stdin string, args ...string) map[string]any {
+	t.Helper()
+	out, errs, status := said(t, nil, stdin, args...)
+	all := objects(t, out)
+	if status != exitDone || len(all) == 0 {
+		t.Fatalf("%q: status %d, %q, stderr %q", args, status, out, errs)
+	}
+	return all[len(all)-1]
+}
+
+func user(text string) string { return spokenBy("user", text) }
+
+func spokenBy(role, text string) string {
+	content, _ := json.Marshal(text) // a string always has JSON
+	return fmt.Sprintf(`{"type":"message","message":{"role":%q,"content":%s}}`+"\n", role, content)
+}
+
+// outcomes are the outcomes that append prints.
+func outcomes(t *testing.T, out string) []string {
+	t.Helper()
+	var all []string
+	for _, o := range objects(t, out) {
+		all = append(all, o["outcome"].(string))
+	}
+	return all
+}
+
+func readFile(t *testing.T, path string) string {
+	t.Helper()
+	data, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(data)
+}
+
+// another runs the command as another process.
+func another(t *testing.T, stdin string, args ...string) (*exec.Cmd, *bytes.Buffer, *bytes.Buffer) {
+	t.Helper()
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out, errs bytes.Buffer
+	cmd := exec.Command(self, args...)
+	cmd.Env = append(os.Environ(), "GJC_INDEX_MAIN=1")
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = strings.NewReader(stdin), &out, &errs
+	return cmd, &out, &errs
+}
+
+func TestWritersRefuseIDsThatArePaths(t *testing.T) {
+	var ids []string
+	if err := json.Unmarshal([]byte(readFile(t, filepath.Join(faultsDir(), "B111", "ids.json"))), &ids); err != nil {
+		t.Fatal(err)
+	}
+	commands := [][]string{
+		{"append", "ID"}, {"fork", "ID"}, {"branch", "ID", "e"}, {"label", "set", "ID", "e", "l"}, {"label", "clear", "ID", "e"},
+		{"label", "list", "ID"}, {"title", "ID", "t"}, {"resolve", "ID"}, {"rebind", "--to", ".", "--from", "/p", "ID"},
+		{"delete", "--permanent", "--yes", "ID"},
+	}
+	outer := t.TempDir()
+	home := filepath.Join(outer, "home")
+	for _, id := range ids {
+		for _, command := range commands {
+			args := []string{"--home", home}
+			for i, arg := range command {
+				if arg == "ID" {
+					args = append(append(args, command[:i]...), "--", id)
+					args = append(args, command[i+1:]...)
+				}
+			}
+			out, errs, status := said(t, nil, user("x"), args...)
+			if status != exitUsage || out != "" {
+				t.Errorf("%q: status %d, want %d; %q, stderr %q", args, status, exitUsage, out, errs)
+			}
+		}
+	}
+	left, err := filepath.Glob(filepath.Join(outer, "*", "[^i]*"))
+	if err != nil || len(left) > 0 {
+		t.Errorf("made %q, %v", left, err)
+	}
+}
+
+// A header's id that is a path leads nowhere.
+func TestWritersOfASessionWhoseIDIsAPath(t *testing.T) {
+	outer := t.TempDir()
+	home, work := filepath.Join(outer, "home"), filepath.Join(outer, "work")
+	for _, dir := range []string{home, work} {
+		if err := os.Mkdir(dir, 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	evil := filepath.Join(work, "evil.jsonl")
+	copyFile(t, filepath.Join(faultsDir(), "B111", "evil.jsonl"), evil)
+	printed(t, user("more"), "append", evil, "--home", home)
+	forked := printed(t, "", "fork", evil, "--home", home)["path"].(string)
+	if filepath.Dir(forked) != work || strings.Contains(filepath.Base(forked), "escape") {
+		t.Errorf("fork: %s", forked)
+	}
+	printed(t, "", "fork", evil, "--home", home, "--cwd", work)
+	entries, err := os.ReadDir(outer)
+	if err != nil || len(entries) != 2 {
+		t.Errorf("outside there are %v, %v", entries, err)
+	}
+}
+
+func TestBusySessionNamesItsHolder(t *testing.T) {
+	home, _, id, path := begun(t)
+	held, err := session.NewStore(storage.Disk(storage.Policy{}), session.Options{Home: scope.HomeAt(home)}).Open(t.Context(), path, session.OpenOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, args := range [][]string{{"append", id}, {"append", id, "--wait", "50ms"}, {"title", id, "x"}, {"fork", id}, {"delete", id, "--permanent", "--yes"}} {
+		cmd, out, errs := another(t, user("x"), append(args, "--home", home)...)
+		_ = cmd.Run() // its status is looked at
+		if got := cmd.ProcessState.ExitCode(); got != exitBusy || out.Len() > 0 {
+			t.Errorf("%q: status %d, want %d; %q", args, got, exitBusy, out)
+		}
+		if want := fmt.Sprintf("is being written by process %d on ", os.Getpid()); !strings.Contains(errs.String(), want) {
+			t.Errorf("%q: stderr %q, want %q in it", args, errs, want)
+		}
+	}
+	// Readers are not held up.
+	for _, args := range [][]string{{"show", id}, {"resolve", id}, {"fork", id, "--cwd", home}, {"continue", "--cwd", home}} {
+		if out, errs, status := said(t, nil, "", append(args, "--home", home)...); status != exitDone {
+			t.Errorf("%q: status %d, %q, stderr %q", args, status, out, errs)
+		}
+	}
+	cmd, out, errs := another(t, user("x"), "append", id, "--home", home, "--wait", "30s")
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	if err := held.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Wait(); err != nil {
+		t.Errorf("append that waits: %v, stderr %q", err, errs)
+	}
+	if diff := cmp.Diff([]string{"committed"}, outcomes(t, out.String())); diff != "" {
+		t.Errorf("append that waits (-want +got):\n%s", diff)
+	}
+}
+
+func TestB050ManyProcessesAppendToOneSession(t *testing.T) {
+	home, _, id, path := begun(t)
+	const processes, each = 6, 25
+	batch := strings.Repeat(spokenBy("assistant", strings.Repeat("x", 8<<10)), each)
+	cmds := make([]*exec.Cmd, processes)
+	for i := range cmds {
+		cmds[i], _, _ = another(t, batch, "append", id, "--home", home, "--each", "--wait", "60s")
+		if err := cmds[i].Start(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, cmd := range cmds {
+		if err := cmd.Wait(); err != nil {
+			t.Errorf("append: %v, stderr %q", err, cmd.Stderr)
+		}
+	}
+	ids, events, parent := map[any]bool{}, map[any]bool{}, any(nil)
+	lines := objects(t, readFile(t, path))[1:]
+	for i, o := range lines {
+		if o["parentId"] != parent {
+			t.Errorf("entry %d follows %v, want %v", i, o["parentId"], parent)
+		}
+		parent = o["id"]
+		ids[o["id"]], events[o["event_id"]] = true, true
+	}
+	if want := processes * each; len(lines) != want || len(ids) != want || len(events) != want {
+		t.Errorf("%d entries, %d ids, %d event ids, want %d of each", len(lines), len(ids), len(events), want)
+	}
+}
+
+func TestB051WhatALeaseFileSaysHoldsNobodyUp(t *testing.T) {
+	for name, text := range map[string]string{
+		"a live process": fmt.Sprintf(`{"pid":%d,"host":"here","since":"2026-03-01T00:00:00.000Z"}`, os.Getppid()),
+		"this process":   fmt.Sprintf(`{"pid":%d}`, os.Getpid()),
+		"nothing":        "",
+		"garbage":        "\x00\xff{",
+	} {
+		t.Run(name, func(t *testing.T) {
+			home, _, id, path := begun(t)
+			lease := filepath.Join(filepath.Dir(path), "."+strings.TrimSuffix(filepath.Base(path), ".jsonl")+".lease")
+			writeFile(t, lease, text)
+			printed(t, user("x"), "append", id, "--home", home)
+		})
+	}
+}
+
+func TestB004FileDeletedUnderItsWriter(t *testing.T) {
+	home, _, _, path := begun(t)
+	writes := 0
+	fsys := &storagetest.Hook{FS: storage.Disk(storage.Policy{}), Before: func(op storagetest.Op, name string) error {
+		if op == storagetest.OpWrite && name == path {
+			if writes++; writes == 2 {
+				return os.Remove(path)
+			}
+		}
+		return nil
+	}}
+	out, errs, status := said(t, fsys, user("first")+spokenBy("assistant", "ok")+user("second"), "append", path, "--home", home, "--each")
+	if status == exitDone || !strings.Contains(errs, "gjc-index: ") {
+		t.Errorf("append: status %d, stderr %q", status, errs)
+	}
+	got := outcomes(t, out)
+	if len(got) == 0 || got[len(got)-1] == "committed" {
+		t.Errorf("outcomes %q", got)
+	}
+	if data, err := os.ReadFile(path); err == nil && !strings.HasPrefix(string(data), `{"type":"session"`) {
+		t.Errorf("the file begins with %.60q", data)
+	}
+	// The next one finds no session, and begins none.
+	if out, errs, status := said(t, nil, user("third"), "append", path, "--home", home); status != exitMissing || out != "" {
+		t.Errorf("append afterwards: status %d, %q, stderr %q", status, out, errs)
+	}
+}
+
+func TestB007TornTailIsClosedByAppend(t *testing.T) {
+	home := t.TempDir()
+	path := filepath.Join(home, "torn.jsonl")
+	copyFile(t, filepath.Join(faultsDir(), "B007", "session.jsonl"), path)
+	before := readFile(t, path)
+	printed(t, user("again"), "append", path, "--home", home)
+	after := readFile(t, path)
+	lines := strings.Split(strings.TrimSuffix(after, "\n"), "\n")
+	if !strings.HasPrefix(after, before) || len(lines) != 6 || !json.Valid([]byte(lines[5])) {
+		t.Errorf("after the append:\n%s", after)
+	}
+}
+
+func TestB054FullDisk(t *testing.T) {
+	for _, tt := range []struct {
+		name     string
+		fault    storagetest.FaultPlan
+		outcome  string
+		status   int
+		restored bool
+	}{
+		{"nothing fits", storagetest.FaultPlan{Op: storagetest.OpWrite, N: 1, Err: syscall.ENOSPC}, "rolled_back", exitRolledBack, true},
+		{"half fits", storagetest.FaultPlan{Op: storagetest.OpWrite, N: 1, Err: syscall.ENOSPC, Short: 40}, "rolled_back", exitRolledBack, true},
+		{"sync fails", storagetest.FaultPlan{Op: storagetest.OpSync, N: 1, Err: syscall.EIO}, "uncertain", exitUncertain, false},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			home, _, _, path := begun(t)
+			before := readFile(t, path)
+			tt.fault.NeverFor = func(_ storagetest.Op, name string) bool { return name != path }
+			fault := storagetest.NewFault(storage.Disk(storage.Policy{}), tt.fault)
+			out, errs, status := said(t, fault, user("one"), "append", path, "--home", home, "--json", "--sync")
+			if diff := cmp.Diff([]string{tt.outcome}, outcomes(t, out)); diff != "" || status != tt.status {
+				t.Errorf("append: status %d, want %d; stderr %q; outcomes (-want +got):\n%s", status, tt.status, errs, diff)
+			}
+			if !strings.Contains(errs, fmt.Sprintf(`"exit":%d`, tt.status)) {
+				t.Errorf("stderr %q", errs)
+			}
+			if got := readFile(t, path); tt.restored && got != before {
+				t.Errorf("the file is %q, want %q", got, before)
+			}
+			// Where space is again, the session goes on without a hole.
+			printed(t, user("two"), "append", path, "--home", home)
+			for _, o := range objects(t, readFile(t, path)) {
+				if o["type"] == "message" && o["parentId"] == nil && o["message"].(map[string]any)["content"] == "two" && !tt.restored {
+					t.Errorf("the next entry follows nothing: %v", o)
+				}
+			}
+		})
+	}
+}
+
+// What Close could not sync is not committed.
+func TestAppendSaysAfterCloseWhatIsOnDisk(t *testing.T) {
+	home, _, _, path := begun(t)
+	fault := storagetest.NewFault(storage.Disk(storage.Policy{}), storagetest.FaultPlan{
+		Op: storagetest.OpSync, N: 1, NeverFor: func(_ storagetest.Op, name string) bool { return name != path }})
+	out, errs, status := said(t, fault, user("one")+user("two"), "append", path, "--home", home, "--each")
+	if diff := cmp.Diff([]string{"uncertain", "uncertain"}, outcomes(t, out)); diff != "" || status != exitUncertain {
+		t.Errorf("append: status %d, want %d; stderr %q; outcomes (-want +got):\n%s", status, exitUncertain, errs, diff)
+	}
+}
+
+func TestB103DeleteTakesOneSessionsOwnFiles(t *testing.T) {
+	home, work, _, path := begun(t)
+	dir := filepath.Dir(path)
+	for _, id := range []string{"abcd1234-one", "abcd1234-two"} {
+		writeFile(t, filepath.Join(dir, id+".jsonl"), small(id, work, id, 1))
+		printed(t, "", "title", id, id, "--home", home, "--json")
+		if err := os.MkdirAll(filepath.Join(dir, id, "deep"), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		writeFile(t, filepath.Join(dir, id, "deep", "out.txt"), id)
+		writeFile(t, filepath.Join(dir, id+".psm.ndjson"), "")
+	}
+	if _, errs, status := said(t, nil, "", "delete", "abcd1234", "--home", home, "--permanent", "--yes"); status != exitMissing {
+		t.Errorf("delete of what could be either: status %d, stderr %q", status, errs)
+	}
+	printed(t, "", "delete", "abcd1234-one", "--home", home, "--permanent", "--yes", "--json")
+	left, err := filepath.Glob(filepath.Join(dir, "*abcd1234*"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var names []string
+	for _, name := range left {
+		names = append(names, strings.TrimPrefix(filepath.Base(name), "abcd1234-"))
+	}
+	if diff := cmp.Diff([]string{".abcd1234-two.lease", "two", "two.jsonl", "two.meta.json", "two.psm.ndjson"}, names); diff != "" {
+		t.Errorf("left (-want +got):\n%s", diff)
+	}
+	for _, id := range listed(t, "--home", home) {
+		if id == "abcd1234-one" {
+			t.Errorf("list still shows %s", id)
+		}
+	}
+}
+
+func TestB140PromptsWithoutAnswersAreKept(t *testing.T) {
+	for _, tt := range []struct {
+		name, stdin string
+		messages    string
+	}{
+		{"a question only", user("only a question"), "1"},
+		{"settings only", `{"type":"thinking_level_change","thinkingLevel":"high"}`, "0"},
+		{"an error for an answer", user("q") + `{"type":"message","message":{"role":"assistant","content":[],"stopReason":"error","errorMessage":"overloaded"}}`, "2"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			home, work, id, _ := begun(t)
+			printed(t, tt.stdin, "append", id, "--home", home)
+			out, errs, status := answer(t, "list", "--home", home, "--json")
+			if rows := objects(t, out); status != exitDone || len(rows) != 1 || rows[0]["id"] != id || fmt.Sprint(rows[0]["messages"]) != tt.messages {
+				t.Errorf("list: status %d, %q, stderr %q", status, out, errs)
+			}
+			if got := printed(t, "", "continue", "--cwd", work, "--home", home, "--json")["id"]; got != id {
+				t.Errorf("continue: %v, want %v", got, id)
+			}
+		})
+	}
+}
