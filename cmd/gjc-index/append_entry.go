@@ -15,24 +15,21 @@ import (
 // maxInput bounds what append takes at once, in bytes.
 const maxInput = 1 << 30
 
-// readEntries reads all of stdin as entries. replaced counts those that had
-// something of their own that the session gives. An error about a line says
-// which and why, never what is in it.
-func (a *app) readEntries() (entries []session.New, replaced int, err error) {
-	longest := a.maxLine
-	if longest <= 0 {
-		longest = jsonl.DefaultMaxLine
-	}
-	r := bufio.NewReaderSize(a.stdin, 64<<10)
-	rest := int64(maxInput)
+// readEntries reads all of in as entries: lines of at most longest bytes, and
+// most bytes in all. replaced counts the entries that had something of their
+// own that the session gives. An error about a line says which and why, never
+// what is in it.
+func readEntries(in io.Reader, longest, most int64) (entries []session.New, replaced int, err error) {
+	r := bufio.NewReaderSize(in, 64<<10)
+	rest := most
 	for n := 1; ; n++ {
 		line, long, err := readLine(r, min(longest, rest))
 		rest -= int64(len(line))
 		switch {
-		case long && longest <= rest:
+		case long && longest < most && rest >= 0:
 			return nil, 0, usagef("line %d: more than %s bytes; nothing was done", n, comma(longest))
 		case long || rest < 0:
-			return nil, 0, usagef("more than %s bytes at once; nothing was done", comma(int64(maxInput)))
+			return nil, 0, usagef("more than %s bytes at once; nothing was done", comma(most))
 		case errors.Is(err, io.EOF) && len(line) == 0:
 			if len(entries) == 0 {
 				return nil, 0, usagef("stdin holds no entry: give one JSON object a line")

@@ -20,11 +20,11 @@ func (a *app) deleteCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "delete ID",
 		Short: "Delete a session, with all that belongs to it",
-		Long: `Delete a session, with its artifacts and sidecars, after asking. --permanent
-deletes it for good: neither this program nor the agent lists it again, nor the
-file that it was copied from. A session that is being written, or read at
-length, is not deleted (exit status 5).`,
-		Example: `  gjc-index delete 0195c2 --permanent
+		Long: `Move a session to the trash, with its artifacts and sidecars; restore brings it
+back. --permanent deletes it for good, after asking: neither this program nor
+the agent lists it again, nor the file that it was copied from. A session that
+is being written, or read at length, is not deleted (exit status 5).`,
+		Example: `  gjc-index delete 0195c2
   gjc-index delete 0195c2 --permanent --yes`,
 		Args: oneArg("a session id"),
 		RunE: func(cmd *cobra.Command, args []string) error { return a.delete(cmd.Context(), args[0], f) },
@@ -39,22 +39,29 @@ type deletedJSON struct {
 	ID        string  `json:"id"`
 	Path      string  `json:"path"`
 	Permanent bool    `json:"permanent"`
-	Tombstone *string `json:"tombstone"` // null: none was needed
+	Trash     *string `json:"trash"`     // where it lies now
+	Tombstone *string `json:"tombstone"` // of one that is gone for good, where one was needed
 }
 
 func (a *app) delete(ctx context.Context, ref string, f deleteFlags) error {
-	if err := a.homeOnly("sessions in a directory of yours are yours to remove"); err != nil {
-		return err
-	}
 	t, err := a.target(ctx, ref)
 	if err != nil {
 		return err
 	}
-	if !f.permanent {
-		return usagef("there is no trash yet: --permanent deletes %s for good; nothing was done", t.ID)
+	question := fmt.Sprintf("move %s (%s) to the trash?", t.ID, nameOf(t))
+	if f.permanent {
+		if err := a.homeOnly("files in a directory of yours are yours to remove"); err != nil {
+			return err
+		}
+		question = fmt.Sprintf("delete %s (%s) for good?", t.ID, nameOf(t))
+	}
+	if pinned, err := a.isPinned(t.Path); err != nil {
+		return err
+	} else if pinned {
+		question += " It is pinned."
 	}
 	if !f.yes {
-		if err := a.confirm(fmt.Sprintf("delete %s (%s) for good?", t.ID, nameOf(t))); err != nil {
+		if err := a.confirm(ctx, question); err != nil {
 			return err
 		}
 	}
@@ -62,20 +69,50 @@ func (a *app) delete(ctx context.Context, ref string, f deleteFlags) error {
 	if err != nil {
 		return err
 	}
-	tombstone, err := st.Delete(ctx, t.Path)
+	gone := deletedJSON{ID: t.ID, Path: t.Path, Permanent: f.permanent}
+	if gone.Trash, gone.Tombstone, err = removed(ctx, st, t.Path, f.permanent); err != nil {
+		return deleteError(t, f, err)
+	}
 	switch {
+	case a.json:
+		return a.printJSON(gone)
+	case gone.Trash != nil:
+		a.printf("moved    %s\nto       %s\n", plain(t.Path), plain(*gone.Trash))
+	default:
+		a.printf("deleted  %s\n", plain(t.Path))
+	}
+	return nil
+}
+
+func (a *app) isPinned(path string) (bool, error) {
+	st, err := a.readingStore()
+	if err != nil {
+		return false, err
+	}
+	return st.Pinned(path)
+}
+
+// removed takes a session away and says where it lies, or what marks it.
+func removed(ctx context.Context, st *session.Store, path string, permanent bool) (trash, tombstone *string, err error) {
+	if permanent {
+		mark, err := st.Delete(ctx, path)
+		return nil, orNull(mark), err
+	}
+	where, err := st.Discard(ctx, path)
+	return orNull(where), nil, err
+}
+
+// deleteError says in words for people why a session was not deleted.
+func deleteError(t session.Info, f deleteFlags, err error) error {
+	switch {
+	case errors.Is(err, session.ErrNotManaged) && f.permanent:
+		return usagef("%s lies in a directory of yours: it is yours to remove; nothing was done", t.Path)
 	case errors.Is(err, session.ErrNotManaged):
-		return usagef("%s lies in a directory of yours: it is yours to remove", t.Path)
+		return usagef("%s is of an older layout, from which nothing is moved: --permanent deletes it, migrate copies it first; nothing was done", t.Path)
 	case errors.Is(err, session.ErrProtected):
 		return fmt.Errorf("%s is being read or written: nothing was deleted%w", t.ID, silent{err})
-	case err != nil:
-		return openError(t.ID, err)
 	}
-	if a.json {
-		return a.printJSON(deletedJSON{t.ID, t.Path, true, orNull(tombstone)})
-	}
-	a.printf("deleted  %s\n", plain(t.Path))
-	return nil
+	return openError(t.ID, err)
 }
 
 // nameOf is a session's title, or what it began with.
@@ -91,12 +128,15 @@ var errNotConfirmed = errors.New("nothing was done")
 
 // confirm asks on the terminal. Where nobody can answer it is an error of
 // usage.
-func (a *app) confirm(question string) error {
+func (a *app) confirm(ctx context.Context, question string) error {
 	if !a.stdinTerminal() {
 		return usagef("stdin is no terminal, so nobody can be asked: --yes says that it is meant")
 	}
 	fmt.Fprintf(a.stderr, "%s [y/N] ", plain(question))
-	answer, _ := bufio.NewReader(a.stdin).ReadString('\n') // no answer is a no
+	var answer string
+	if err := await(ctx, func() { answer, _ = bufio.NewReader(a.stdin).ReadString('\n') }); err != nil { // no answer is a no
+		return err
+	}
 	switch strings.ToLower(strings.TrimSpace(answer)) {
 	case "y", "yes":
 		return nil

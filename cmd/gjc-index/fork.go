@@ -2,9 +2,12 @@ package main
 
 import (
 	"context"
+	"errors"
+	"fmt"
 
 	"github.com/spf13/cobra"
 
+	"github.com/gajae-code/gjc-index/scope"
 	"github.com/gajae-code/gjc-index/session"
 )
 
@@ -42,6 +45,10 @@ func (a *app) fork(ctx context.Context, ref string, f writeFlags) error {
 		made = placeJSON{ID: s.ID(), Path: to, From: from}
 		return err
 	})
+	var refused *scope.Error
+	if errors.As(err, &refused) && refused.Code == scope.CwdMissing {
+		return fmt.Errorf("%w; or gjc-index fork %s --cwd DIR begins the copy there", err, ref)
+	}
 	if err != nil {
 		return err
 	}

@@ -82,7 +82,7 @@ func (term *terminal) typeIn(keys string) {
 // await reads until text is on the screen.
 func (term *terminal) await(text string) {
 	term.t.Helper()
-	late := time.After(30 * time.Second)
+	late := time.After(2 * time.Minute)
 	for {
 		if _, rest, ok := bytes.Cut(term.seen, []byte(text)); ok {
 			term.seen = rest

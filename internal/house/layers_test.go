@@ -39,7 +39,7 @@ var layers = map[string][]string{
 		"session/psm", "session/export", "migrations", "history", "index", "github.com/spf13/cobra", "golang.org/x/term",
 		"github.com/klauspost/compress/zstd",
 		"github.com/dustin/go-humanize", "github.com/schollz/progressbar/v3", "github.com/rivo/uniseg", "github.com/pelletier/go-toml/v2"},
-	"internal/bench":       {"internal/corpus", "storage", "jsonl", "scope", "index", "golang.org/x/sys"},
+	"internal/bench":       {"internal/corpus", "storage", "jsonl", "scope", "history", "index", "golang.org/x/sys"},
 	"internal/house":       {},
 	"internal/historycase": {"storage", "migrations", "history", "github.com/jmoiron/sqlx", "github.com/google/go-cmp"},
 	"internal/corpus":      {"scope"},
