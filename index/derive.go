@@ -35,7 +35,11 @@ func (x *extractor) derived(ctx context.Context, f storage.File, size, maxLine i
 			continue
 		}
 		fields.Of(nil, jsonl.ObjectValue(e.Value()))
-		rec := jsonl.Record{Line: e.Line, Offset: e.Offset, Raw: e.Raw(), Fields: &fields}
+		raw := e.Raw()
+		if raw == nil && e.Type() == "custom" {
+			raw = e.AppendJSON(nil, false) // what it says of usage is parsed
+		}
+		rec := jsonl.Record{Line: e.Line, Offset: e.Offset, Raw: raw, Fields: &fields}
 		if err := x.entry(&rec, x.word(fields.Type)); err != nil {
 			return nil, err
 		}

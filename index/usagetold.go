@@ -1,5 +1,7 @@
 package index
 
+import "slices"
+
 // toldRequest is what the records of one request say: the last one holds.
 type toldRequest struct {
 	first  uint64 // identity of its first record: the same in every fork
@@ -77,10 +79,16 @@ func (s *usageSum) requests(order []*toldRequest, answers []*usageFact, answered
 		}
 		u := *q.last
 		u.identity = q.first
-		if !u.whole && q.answer != 0 && len(named[q.answer]) > 0 {
+		spoken := u.whole && slices.ContainsFunc(named[q.answer], s.seen.has)
+		if !spoken {
 			s.add(&u)
-			continue
 		}
-		s.add(&u, named[q.answer]...)
+	}
+	for _, q := range order {
+		if q.last.whole {
+			for _, a := range named[q.answer] {
+				s.seen.add(a)
+			}
+		}
 	}
 }

@@ -17,6 +17,7 @@ import (
 // them.
 type world struct {
 	rnd    *rand.Rand
+	plain  bool // no records of requests
 	home   string
 	files  []*worldFile
 	n      int
@@ -114,6 +115,12 @@ func (w *world) line(f *worldFile) string {
 		return entry(`{"type":"message",%s,"message":{"role":"user","content":[{"type":"image","data":"blob:sha256:%064x"}]}}`, base, w.rnd.IntN(3))
 	case 17:
 		return entry(`{"type":"custom","customType":"x",%s}`, base) + "\x00\x00"
+	case 19:
+		if w.plain {
+			return ""
+		}
+		return entry(`{"type":"custom",%s,"customType":"gjc-index/usage","data":{"v":1,"request":"r%d","state":"%s","entryId":"%s","provider":"p","model":"m","input":3,"output":1,"cacheRead":0,"cacheWrite":0}}`,
+			base, w.rnd.IntN(3), w.pick("partial", "final", "error"), known)
 	case 18:
 		return entry(`{"type":"thing",%s}`, base) + "\r"
 	}

@@ -147,6 +147,9 @@ func (c *core) commitLocked(ctx context.Context, entries []*jsonl.Entry) (jsonl.
 		return c.failed(err)
 	}
 	c.takeLocked(entries)
+	if outcome == jsonl.Committed && c.onDisk && c.st.opt.Committed != nil {
+		c.st.opt.Committed(c.path)
+	}
 	return outcome, nil
 }
 

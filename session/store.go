@@ -31,6 +31,7 @@ type Options struct {
 	Redact           jsonl.Redactor // takes secrets out of what is appended; nil takes nothing out
 	Terminal         string         // whose last session a breadcrumb keeps, see TerminalID; "" keeps none
 	Unzstd           Unzstd         // reads compressed archives; nil: none can be read
+	Committed        func(string)   // is told the path of a transcript after each batch that was written to it; must return at once and not call the session; may be nil
 	Log              *slog.Logger   // is told of best-effort failures and of the first write error; nil is quiet
 
 	settle time.Duration // see jsonl.Rewrite; tests shorten it

@@ -26,7 +26,7 @@ type exportFlags struct {
 
 // exportCommands show sessions to people and other programs.
 func (a *app) exportCommands() []*cobra.Command {
-	return []*cobra.Command{a.exportCommand()}
+	return []*cobra.Command{a.exportCommand(), a.importCommand()}
 }
 
 func (a *app) exportCommand() *cobra.Command {
