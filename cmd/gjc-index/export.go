@@ -26,7 +26,7 @@ type exportFlags struct {
 
 // exportCommands show sessions to people and other programs.
 func (a *app) exportCommands() []*cobra.Command {
-	return []*cobra.Command{a.exportCommand(), a.importCommand()}
+	return []*cobra.Command{a.exportCommand(), a.importCommand(), a.chatCommand(), a.psmCommand()}
 }
 
 func (a *app) exportCommand() *cobra.Command {
