@@ -73,6 +73,9 @@ func (x *Index) Search(ctx context.Context, r SearchRequest) (Found, error) {
 		if f.Cwds, err = x.cwdsOf(ctx, db, r); err != nil {
 			return err
 		}
+		if f.held, err = x.held(ctx, db); err != nil {
+			return err
+		}
 		found.Hits, err = SearchPrompts(ctx, db.DB, x.root(), r.Query, f, r.Limit)
 		return err
 	})
@@ -118,19 +121,13 @@ func (x *Index) cwdsOf(ctx context.Context, db *migrations.DB, r SearchRequest) 
 // scanFiles searches by reading files, the last active first; only those of
 // some, if that is not nil.
 func (x *Index) scanFiles(ctx context.Context, r SearchRequest, some map[string]bool, hidden *hidden) (Found, error) {
-	rows, _, err := x.Sessions(ctx, Filter{Cwd: r.Cwd, Project: r.Project, Since: r.Since, Children: true})
+	files, err := x.scanned(ctx, Filter{Cwd: r.Cwd, Project: r.Project, Since: r.Since, Children: true})
 	if err != nil {
 		return Found{}, err
 	}
-	var files []ScanFile
-	for row, err := range rows {
-		if err != nil {
-			return Found{}, err
-		}
-		if (r.Session == "" || r.Session == row.ID || r.Session == row.Path) && (some == nil || some[row.Path]) {
-			files = append(files, ScanFile{Path: row.Path, SessionID: row.ID, Cwd: row.Cwd})
-		}
-	}
+	files = slices.DeleteFunc(files, func(f ScanFile) bool {
+		return r.Session != "" && r.Session != f.SessionID && r.Session != f.Path || some != nil && !some[f.Path]
+	})
 	role := r.Role
 	if role == "" {
 		role = RoleUser

@@ -111,6 +111,7 @@ func (x *Index) reopen(ctx context.Context) (damaged bool, err error) {
 		_ = x.db.Close() // its file has lost its name; nobody will read it again
 		x.db = nil
 	}
+	x.forget()
 	unlock, err := x.lock(ctx, storage.Shared)
 	if err != nil {
 		return false, err
@@ -118,12 +119,6 @@ func (x *Index) reopen(ctx context.Context) (damaged bool, err error) {
 	defer unlock()
 	if _, err := x.fsys.Lstat(filepath.Dir(x.home.IndexDB())); errors.Is(err, fs.ErrNotExist) {
 		x.settled = true // there is no home, and reading makes none
-		return false, nil
-	}
-	if x.opt.Network(x.home.IndexDB()) {
-		// SQLite's locks and its log can't be trusted there.
-		x.settled = true
-		x.note("home is on a network file system: sessions are read from the files, without an index")
 		return false, nil
 	}
 	db, err := x.dial(ctx)
@@ -144,7 +139,7 @@ func (x *Index) reopen(ctx context.Context) (damaged bool, err error) {
 
 // dial opens the database for writing, else for reading only.
 func (x *Index) dial(ctx context.Context) (*migrations.DB, error) {
-	opt := migrations.Options{BusyTimeout: x.opt.BusyTimeout, Fallback: migrations.Truncate}
+	opt := migrations.Options{BusyTimeout: x.opt.BusyTimeout, Fallback: migrations.Truncate, NoLog: x.opt.Network(x.home.IndexDB())}
 	db, err := migrations.Open(ctx, x.fsys, x.home.IndexDB(), migrations.Index, opt)
 	if err != nil && migrations.Unusable(err) {
 		opt.ReadOnly = true

@@ -52,6 +52,9 @@ type Index struct {
 	noteMu sync.Mutex
 	notes  []string
 
+	heldMu  sync.Mutex
+	heldHas *held
+
 	hiddenMu  sync.Mutex
 	hiddenHas hiddenCache
 

@@ -181,7 +181,7 @@ func (l *listing) where(ctx context.Context, db *migrations.DB) (string, []any, 
 	case DamagedOmit:
 		add("s.state = 'ok'")
 	case DamagedOnly:
-		add("(s.state NOT IN ('ok', 'empty') OR s.malformed > 0)")
+		add("(s.state <> 'ok' OR s.malformed > 0) AND s.state <> 'empty'")
 	}
 	if !f.Children {
 		add("s.child = 0")

@@ -22,6 +22,7 @@ type SearchFilter struct {
 	Repeats bool
 
 	hidden *hidden // places that are not shown; nil: none
+	held   *held   // what earlier searches have read; nil: nothing
 }
 
 // Hit is one text found, at the newest place it was typed.

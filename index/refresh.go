@@ -392,7 +392,7 @@ func (x *Index) addFailures(ctx context.Context, db *migrations.DB, w *walk, rep
 	err := db.SelectContext(ctx, &rows, `
 		SELECT c.name AS scope, s.name, coalesce(s.reason, '') AS reason
 		FROM sessions s JOIN scopes c ON c.id = s.scope
-		WHERE s.state NOT IN ('ok', 'empty') ORDER BY c.name, s.name`)
+		WHERE (s.state <> 'ok' OR s.malformed > 0) AND s.state NOT IN ('ok', 'empty') ORDER BY c.name, s.name`)
 	for _, r := range rows {
 		rep.Failed = append(rep.Failed, Failure{Path: w.path(r.Scope, r.Name), Reason: r.Reason})
 	}

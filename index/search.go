@@ -39,6 +39,7 @@ func SearchPrompts(ctx context.Context, db *sqlx.DB, dir string, q Query, f Sear
 type promptSearch struct {
 	db    *sqlx.DB
 	query Query
+	held  *held // nil: nothing is kept for later searches
 	page  *page
 
 	low, high int64 // rowids to look at: [low, high)
@@ -50,7 +51,7 @@ type promptSearch struct {
 }
 
 func newPromptSearch(db *sqlx.DB, q Query, f SearchFilter, limit int) *promptSearch {
-	s := &promptSearch{db: db, query: q, page: newPage(limit, f.Repeats), narrow: f.Cwds != nil || f.SessionID != ""}
+	s := &promptSearch{db: db, query: q, held: f.held, page: newPage(limit, f.Repeats), narrow: f.Cwds != nil || f.SessionID != ""}
 	s.where, s.args = f.where()
 	low, high, where, args := f.span()
 	s.low, s.high = low, high
@@ -155,6 +156,10 @@ type recentPrompts struct {
 }
 
 func (s *promptSearch) readRecent(ctx context.Context) (recentPrompts, error) {
+	return s.held.recentOr(func() (recentPrompts, error) { return s.loadRecent(ctx) })
+}
+
+func (s *promptSearch) loadRecent(ctx context.Context) (recentPrompts, error) {
 	recent := recentPrompts{floor: math.MinInt64}
 	rows, err := s.db.QueryContext(ctx, `SELECT floor, data FROM prompt_recent ORDER BY seq`)
 	if err != nil {

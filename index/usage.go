@@ -170,7 +170,7 @@ type usageSum struct {
 	filter UsageFilter
 	zone   *time.Location
 	since  int64 // Unix ms
-	seen   map[uint64]bool
+	seen   *sumSet
 	groups map[string]*amount
 	days   map[int64]string  // by quarter of an hour
 	names  map[string]string // each name once
@@ -182,7 +182,7 @@ type usageSum struct {
 }
 
 func (x *Index) newUsageSum(f UsageFilter) *usageSum {
-	s := &usageSum{x: x, filter: f, zone: f.Zone, since: math.MinInt64, seen: map[uint64]bool{},
+	s := &usageSum{x: x, filter: f, zone: f.Zone, since: math.MinInt64,
 		groups: map[string]*amount{}, days: map[int64]string{}, names: map[string]string{}}
 	if s.zone == nil {
 		s.zone = time.UTC
@@ -199,7 +199,7 @@ func (s *usageSum) all(ctx context.Context, packs []sessionPack) error {
 	for i := range packs {
 		n += len(packs[i].pack)
 	}
-	s.seen = make(map[uint64]bool, n/32)
+	s.seen = newSumSet(n / 32)
 	for i := range packs {
 		if err := ctx.Err(); err != nil {
 			return err
@@ -245,9 +245,7 @@ func (s *usageSum) session(p *sessionPack) error {
 
 // add counts what one fact says, unless it was counted before.
 func (s *usageSum) add(u *usageFact) {
-	known := s.seen[u.identity]
-	s.seen[u.identity] = true
-	if known || !s.only || (s.since != math.MinInt64 && (!u.time.known || u.time.ms < s.since)) {
+	if s.seen.add(u.identity) || !s.only || (s.since != math.MinInt64 && (!u.time.known || u.time.ms < s.since)) {
 		return
 	}
 	a := s.amount(u)

@@ -79,7 +79,7 @@ func (s *usageSum) requests(order []*toldRequest, answers []*usageFact, answered
 		}
 		u := *q.last
 		u.identity = q.first
-		spoken := u.whole && slices.ContainsFunc(named[q.answer], func(a uint64) bool { return s.seen[a] })
+		spoken := u.whole && slices.ContainsFunc(named[q.answer], s.seen.has)
 		if !spoken {
 			s.add(&u)
 		}
@@ -87,7 +87,7 @@ func (s *usageSum) requests(order []*toldRequest, answers []*usageFact, answered
 	for _, q := range order {
 		if q.last.whole {
 			for _, a := range named[q.answer] {
-				s.seen[a] = true
+				s.seen.add(a)
 			}
 		}
 	}

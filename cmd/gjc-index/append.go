@@ -86,8 +86,7 @@ func (a *app) append(ctx context.Context, ref string, f writeFlags, each bool) e
 	return errors.Join(err, a.printReceipts(receipts, onDisk, err))
 }
 
-// awaitEntries is readEntries of stdin until ctx ends: what is not there yet can't be
-// read in time.
+// awaitEntries reads the entries on stdin.
 func (a *app) awaitEntries(ctx context.Context) ([]session.New, int, error) {
 	longest := a.maxLine
 	if longest <= 0 {
@@ -96,17 +95,10 @@ func (a *app) awaitEntries(ctx context.Context) ([]session.New, int, error) {
 	var entries []session.New
 	var replaced int
 	var err error
-	done := make(chan struct{})
-	go func() {
-		defer close(done)
-		entries, replaced, err = readEntries(a.stdin, longest, maxInput)
-	}()
-	select {
-	case <-done:
-		return entries, replaced, err
-	case <-ctx.Done():
-		return nil, 0, ctx.Err()
+	if ended := await(ctx, func() { entries, replaced, err = readEntries(a.stdin, longest, maxInput) }); ended != nil {
+		return nil, 0, ended
 	}
+	return entries, replaced, err
 }
 
 // appendBatches appends one batch after the other until one fails.

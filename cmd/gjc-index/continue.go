@@ -67,6 +67,7 @@ func (a *app) goOn(ctx context.Context, cwd string, begin bool, f writeFlags) er
 
 // goOnOrBegin opens the session, and begins one if there is none.
 func (a *app) goOnOrBegin(ctx context.Context, cwd, dir string, f writeFlags) error {
+	f.terminal = a.terminalID()
 	st, err := a.store(f)
 	if err != nil {
 		return err

@@ -55,8 +55,13 @@ func (a *app) delete(ctx context.Context, ref string, f deleteFlags) error {
 		}
 		question = fmt.Sprintf("delete %s (%s) for good?", t.ID, nameOf(t))
 	}
+	if pinned, err := a.isPinned(t.Path); err != nil {
+		return err
+	} else if pinned {
+		question += " It is pinned."
+	}
 	if !f.yes {
-		if err := a.confirm(question); err != nil {
+		if err := a.confirm(ctx, question); err != nil {
 			return err
 		}
 	}
@@ -77,6 +82,14 @@ func (a *app) delete(ctx context.Context, ref string, f deleteFlags) error {
 		a.printf("deleted  %s\n", plain(t.Path))
 	}
 	return nil
+}
+
+func (a *app) isPinned(path string) (bool, error) {
+	st, err := a.readingStore()
+	if err != nil {
+		return false, err
+	}
+	return st.Pinned(path)
 }
 
 // removed takes a session away and says where it lies, or what marks it.
@@ -115,12 +128,15 @@ var errNotConfirmed = errors.New("nothing was done")
 
 // confirm asks on the terminal. Where nobody can answer it is an error of
 // usage.
-func (a *app) confirm(question string) error {
+func (a *app) confirm(ctx context.Context, question string) error {
 	if !a.stdinTerminal() {
 		return usagef("stdin is no terminal, so nobody can be asked: --yes says that it is meant")
 	}
 	fmt.Fprintf(a.stderr, "%s [y/N] ", plain(question))
-	answer, _ := bufio.NewReader(a.stdin).ReadString('\n') // no answer is a no
+	var answer string
+	if err := await(ctx, func() { answer, _ = bufio.NewReader(a.stdin).ReadString('\n') }); err != nil { // no answer is a no
+		return err
+	}
 	switch strings.ToLower(strings.TrimSpace(answer)) {
 	case "y", "yes":
 		return nil

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"os"
 	"strings"
 
@@ -26,4 +27,20 @@ func (a *app) terminalID() string {
 		}
 	}
 	return session.TerminalID(a.env, tty)
+}
+
+// await runs fn, which waits for stdin, and stops waiting for it when ctx ends:
+// a read can't be interrupted. What fn set may be looked at if err is nil.
+func await(ctx context.Context, fn func()) error {
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		fn()
+	}()
+	select {
+	case <-done:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
 }

@@ -8,7 +8,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"log/slog"
 	"path/filepath"
 	"strings"
 	"time"
@@ -34,6 +33,7 @@ type writeFlags struct {
 	migration string
 	wait      time.Duration
 	sync      bool
+	terminal  string // whose last session is remembered; "" for none
 }
 
 func (f *writeFlags) addMigration(cmd *cobra.Command) {
@@ -70,7 +70,8 @@ func (a *app) store(f writeFlags) (*session.Store, error) {
 		return nil, err
 	}
 	return session.NewStore(a.fsys, session.Options{
-		Home: home, Now: a.now, Migration: p, KeepUnanswered: true, Sync: f.sync, Log: a.logger(),
+		Home: home, Now: a.now, Migration: p, KeepUnanswered: true, Sync: f.sync,
+		Terminal: f.terminal, Log: a.logger(),
 	}), nil
 }
 
@@ -81,18 +82,6 @@ func (a *app) readingStore() (*session.Store, error) {
 		return nil, err
 	}
 	return session.NewStore(readOnly{a.fsys}, session.Options{Home: home, Now: a.now, Terminal: a.terminalID(), Log: a.logger()}), nil
-}
-
-// logger tells of what failed beside the command's own work.
-func (a *app) logger() *slog.Logger {
-	opt := &slog.HandlerOptions{Level: slog.LevelWarn}
-	switch {
-	case a.quiet:
-		return slog.New(slog.DiscardHandler)
-	case a.json:
-		return slog.New(slog.NewJSONHandler(a.stderr, opt))
-	}
-	return slog.New(slog.NewTextHandler(a.stderr, opt))
 }
 
 // explicitDir is --session-dir as a path, "" without it.
