@@ -10,6 +10,7 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
 	"github.com/klauspost/compress/zstd"
 
 	"github.com/gajae-code/gjc-index/session/export"
@@ -103,4 +104,26 @@ func (c *endingContext) Err() error {
 		return context.Canceled
 	}
 	return nil
+}
+
+// A session that is read line by line comes out as one that is loaded whole.
+func TestHugeSessionsAreExportedAlike(t *testing.T) {
+	home := makeHome(t, map[string]string{"p/e.jsonl": readFile(t, filepath.Join(faultsDir(), "B110", "session.jsonl"))})
+	for _, f := range []export.Format{export.HTML, export.Markdown, export.Text, export.JSON} {
+		for _, flag := range []string{"--all-branches", "--leaf=e3"} {
+			var outs [2]string
+			for i, huge := range []int64{hugeFile, 1} {
+				var out bytes.Buffer
+				a := newApp(strings.NewReader(""), &out, io.Discard)
+				a.huge = huge
+				if status := a.run(t.Context(), []string{"export", "exp00001", "--home", home, "--format", string(f), "--out", "-", flag}); status != exitDone {
+					t.Fatalf("%s %s: status %d", f, flag, status)
+				}
+				outs[i] = out.String()
+			}
+			if diff := cmp.Diff(outs[0], outs[1]); diff != "" {
+				t.Errorf("%s %s (-whole +by lines):\n%s", f, flag, diff)
+			}
+		}
+	}
 }
