@@ -71,7 +71,7 @@ func (r *caseRunner) openStep(op string, step jsonl.Value) jsonl.Value {
 	var err error
 	switch op {
 	case "create":
-		s, err = r.store.Create(ctx, cwd, session.CreateOptions{Dir: dir})
+		s, err = r.store.Create(ctx, cwd, session.CreateOptions{Dir: dir, ID: session.LifecycleID(r.getenv)})
 	case "open":
 		s, err = r.store.Open(ctx, in(step.Get("file").Str()), session.OpenOptions{})
 	case "openManaged":
