@@ -102,7 +102,7 @@ func (s *Session) Branched(ctx context.Context, id string) (path string, err err
 	if err := s.branchableLocked(ctx, id); err != nil {
 		return "", err
 	}
-	h, err := s.st.newHeader(s.cwd, s.path)
+	h, err := s.st.newHeader("", s.cwd, s.path)
 	if err != nil {
 		return "", err
 	}

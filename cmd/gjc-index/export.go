@@ -26,7 +26,7 @@ type exportFlags struct {
 
 // exportCommands show sessions to people and other programs.
 func (a *app) exportCommands() []*cobra.Command {
-	return []*cobra.Command{a.exportCommand(), a.importCommand()}
+	return []*cobra.Command{a.exportCommand(), a.importCommand(), a.chatCommand(), a.psmCommand()}
 }
 
 func (a *app) exportCommand() *cobra.Command {
@@ -136,7 +136,8 @@ func exportFormat(f exportFlags) (export.Format, error) {
 	return export.HTML, nil
 }
 
-// rows are the sessions that --all or --project name, and their subagents'.
+// rows are the sessions that --all or --project name. An archive has their
+// subagents' besides.
 func (e exporting) rows(ctx context.Context) ([]index.Row, error) {
 	var filter index.Filter
 	if e.f.project != "" {
@@ -156,6 +157,13 @@ func (e exporting) rows(ctx context.Context) ([]index.Row, error) {
 			return nil, err
 		}
 		rows = append(rows, row)
+	}
+	if e.f.all {
+		bad, err := e.badFiles(ctx, e.x)
+		if err != nil {
+			return nil, err
+		}
+		e.sayLeftOut(bad)
 	}
 	if len(rows) == 0 {
 		return nil, fmt.Errorf("there are no such sessions%w", silent{fs.ErrNotExist})
