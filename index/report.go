@@ -49,6 +49,7 @@ type Status struct {
 	Files, Sessions, Children, Damaged int
 	Empty                              int // files that hold nothing but white space
 	Entries, Prompts, Labels, Usage    int64
+	Estimated                          bool  // of large files only the beginnings are counted
 	FileBytes                          int64 // of the session files indexed
 	Notes                              []string
 }

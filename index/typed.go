@@ -49,6 +49,19 @@ func (x *Index) historyHits(ctx context.Context, r *SearchRequest) (hits []Hit, 
 	return hits, nil
 }
 
+// historyCount is how many rows history.db has; 0 if it can't be read.
+func (x *Index) historyCount(ctx context.Context) (int64, error) {
+	h, err := history.Open(ctx, x.fsys, x.home.HistoryDB(), history.Options{ReadOnly: true})
+	if err != nil {
+		return 0, ctx.Err()
+	}
+	rows, err := h.Fingerprint(ctx)
+	if err = errors.Join(err, h.Close()); err != nil {
+		return 0, ctx.Err()
+	}
+	return int64(rows.Count), nil
+}
+
 func (x *Index) matchingRows(ctx context.Context, h *history.Store, r *SearchRequest) ([]Hit, error) {
 	var hits []Hit
 	var room []byte
@@ -113,8 +126,10 @@ func (x *Index) Typed(ctx context.Context) iter.Seq2[Hit, error] {
 		going := true
 		if p == nil || !p.all {
 			err := x.retrying(ctx, func(db *migrations.DB) (err error) {
-				if db == nil {
-					return nil
+				if db == nil || x.unstored() != p { // it was damaged just now
+					w, err := x.walk(ctx)
+					p = &pending{walk: w, all: true}
+					return err
 				}
 				stale, err := p.keys(ctx, db)
 				if err == nil {
