@@ -73,7 +73,7 @@ func (x *Index) Sessions(ctx context.Context, f Filter) (iter.Seq2[Row, error], 
 		rows, total, err = list.fromFiles(ctx)
 	}
 	if err != nil {
-		return nil, 0, fmt.Errorf("list sessions: %w", err)
+		return nil, 0, fmt.Errorf("list sessions: %w", inWords(err))
 	}
 	return func(yield func(Row, error) bool) {
 		for i := range rows {
