@@ -6,6 +6,7 @@ import (
 	"runtime"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/gajae-code/gjc-index/migrations"
@@ -50,8 +51,9 @@ type Index struct {
 	tickOnce sync.Once
 	tickLen  time.Duration
 
-	noteMu sync.Mutex
-	notes  []string
+	noteMu  sync.Mutex
+	notes   []string
+	history string // why history.db was not read; "" if it was
 
 	heldMu  sync.Mutex
 	heldHas *held
@@ -59,7 +61,8 @@ type Index struct {
 	hiddenMu  sync.Mutex
 	hiddenHas hiddenCache
 
-	looks looks
+	looks   looks
+	sources atomic.Pointer[sources] // nil: not looked for
 
 	pendingMu sync.Mutex
 	pending   *pending // what the last refresh saw and could not store; nil if it stored all
