@@ -182,22 +182,6 @@ func TestArchivedEntriesCount(t *testing.T) {
 	}
 }
 
-// counting counts how often each input was summed up.
-type counting struct{ seen map[string]int }
-
-func (c counting) Name() string { return "counting" }
-
-func (c counting) Summarize(_ context.Context, units []Unit) ([]string, error) {
-	var texts []string
-	for _, u := range units {
-		for _, in := range u.Inputs {
-			c.seen[in.ref.Entry]++
-		}
-		texts = append(texts, "text")
-	}
-	return texts, nil
-}
-
 // checkOnce runs again and wants each of the inputs in the log exactly once.
 func checkOnce(t *testing.T, fsys storage.FS, path string, acked, inputs int) {
 	t.Helper()
