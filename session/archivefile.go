@@ -235,3 +235,24 @@ func ReadArchive(ctx context.Context, fsys storage.FS, path string) iter.Seq2[Ar
 		}
 	}
 }
+
+// copyArchive gives a transcript that is about to be a copy of another its
+// archive: without it what was archived would be missing from the copy.
+func (s *Store) copyArchive(ctx context.Context, from, to string) error {
+	f, err := s.fsys.Open(ArchivePath(from))
+	if missing(err) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	defer func() { _ = f.Close() }() // was only read
+	st, err := f.Stat()
+	if err != nil {
+		return err
+	}
+	return storage.Publish(ctx, s.fsys, ArchivePath(to), newFileMode, func(w io.Writer) error {
+		_, err := io.Copy(w, io.NewSectionReader(f, 0, st.Size))
+		return err
+	})
+}
