@@ -163,3 +163,20 @@ func renamed(v jsonl.Value, from, to string, plain bool) jsonl.Value {
 	}
 	return v
 }
+
+// Prompts are the prompts of the session at path, on the way to its leaf, also
+// those that were archived.
+//
+// Errors: those of Whole.
+func (s *Store) Prompts(ctx context.Context, path string) ([]Prompt, error) {
+	t, err := s.Whole(ctx, path)
+	if err != nil {
+		return nil, err
+	}
+	t.Upgrade(s.opt.UpgradeIDs)
+	leaf, err := s.leafOf(path, t)
+	if err != nil {
+		return nil, err
+	}
+	return Prompts(t.Tree(false).Path(leaf)), nil
+}
