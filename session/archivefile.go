@@ -49,6 +49,10 @@ type ArchivedLine struct {
 	Before, After string
 	Record        []byte // the record, valid until the next line
 	Offset        int64  // of the record in the archive file
+
+	// Checkpoints are the ids of the entries that stand in the transcript for
+	// what a run moved. They come with a line without a record, the run's last.
+	Checkpoints []string
 }
 
 // archiveRun is what a run's end says, and where it lies.
@@ -231,6 +235,9 @@ func ReadArchive(ctx context.Context, fsys storage.FS, path string) iter.Seq2[Ar
 				if !yield(l, err) || err != nil {
 					return
 				}
+			}
+			if !yield(ArchivedLine{Run: runs[i].number, Checkpoints: runs[i].checkpoints}, nil) {
+				return
 			}
 		}
 	}
