@@ -223,7 +223,7 @@ type exportedJSON struct {
 
 // one writes one session to a file, or to stdout.
 func (e exporting) one(ctx context.Context, row index.Row, out string) (err error) {
-	release, err := export.Hold(e.fsys, row.Path)
+	release, err := export.Hold(ctx, e.fsys, row.Path)
 	if err != nil {
 		return loadError(row.Path, err)
 	}
