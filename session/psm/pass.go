@@ -10,6 +10,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/gajae-code/gjc-index/jsonl"
+	"github.com/gajae-code/gjc-index/session"
 	"github.com/gajae-code/gjc-index/storage"
 )
 
@@ -143,7 +144,7 @@ func (p *pass) pending() ([]Unit, error) {
 	}
 	p.log = l
 	p.status.Inputs, p.status.Summaries = len(have.done), have.summaries
-	entries, err := recordsOf(p.ctx, p.fsys, p.path)
+	entries, _, err := session.Whole(p.ctx, p.fsys, p.path, jsonl.LoadOptions{})
 	if err != nil {
 		return nil, err
 	}
