@@ -135,7 +135,7 @@ func (s *Session) fillBranch(ctx context.Context, next *core, id string) error {
 		if !onPath[l.Target] {
 			continue
 		}
-		label, err := next.makeLocked([]New{newLabel(l.Target, jsonl.StringValue(l.Text))})
+		label, _, err := next.makeLocked([]New{newLabel(l.Target, jsonl.StringValue(l.Text))})
 		if err != nil {
 			return err
 		}

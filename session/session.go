@@ -62,6 +62,7 @@ type stay struct {
 	patched     map[string]int // patch records appended since base
 
 	buf   []byte
+	stamp stamp
 	dirty bool // appended and not synced
 
 	leafFile bool                    // a leaf file may be there
