@@ -11,3 +11,7 @@ const (
 // CurrentVersion is the version of the session files that this program writes
 // and the highest that it reads.
 const CurrentVersion = 5
+
+// MaxText is how long a string of a session file may be, in UTF-16 code units:
+// what goes beyond is cut when it is written. Source: behaviour part 12.
+const MaxText = 500_000

@@ -269,10 +269,11 @@ func setEventID(e *jsonl.Entry, id jsonl.EventID) {
 // writeLocked appends records with one write.
 func (c *core) writeLocked(ctx context.Context, values []jsonl.Value) error {
 	c.buf = c.buf[:0]
+	prepare := jsonl.Preparer{Blobs: c.st.blobs}
 	for _, v := range values {
 		if !jsonl.Plain(v) {
 			var err error
-			if v, _, err = jsonl.Prepare(ctx, c.st.blobs, v); err != nil {
+			if v, _, err = prepare.Prepare(ctx, v); err != nil {
 				return err
 			}
 		}
@@ -289,6 +290,7 @@ func (c *core) writeLocked(ctx context.Context, values []jsonl.Value) error {
 	}
 	c.warnOfSize(c.app.Size())
 	c.size = c.app.Size()
+	c.cut += prepare.Cut
 	c.dirty = c.dirty || !c.st.opt.Sync
 	return nil
 }
