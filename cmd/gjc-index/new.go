@@ -32,6 +32,9 @@ a directory of yours instead.`,
 }
 
 func (a *app) begin(ctx context.Context, cwd, title string) error {
+	if err := mustBeText("--title", title); err != nil {
+		return err
+	}
 	if title != "" && session.CleanTitle(title) == "" {
 		return usagef("--title holds nothing that could be a title")
 	}

@@ -377,3 +377,23 @@ func TestACopyOfDamagedLinesIsTold(t *testing.T) {
 		t.Errorf("append: status %d, stderr %q", status, errs)
 	}
 }
+
+func TestTextMustBeUTF8(t *testing.T) {
+	home, _, id, path := begun(t)
+	was := readFile(t, path)
+	for _, args := range [][]string{
+		{"history", "add", "caf\xe9"},
+		{"history", "add", "-"},
+		{"title", id, "caf\xe9"},
+		{"label", "set", id, "00000001", "caf\xe9"},
+		{"new", "--cwd", home, "--title", "caf\xe9"},
+	} {
+		_, errs, status := said(t, nil, "\xff\xfe", append(args, "--home", home)...)
+		if status != exitUsage || !strings.Contains(errs, "is not UTF-8; nothing was done") {
+			t.Errorf("%q: status %d, want %d; stderr %q", args, status, exitUsage, errs)
+		}
+	}
+	if readFile(t, path) != was {
+		t.Error("the session was changed")
+	}
+}
