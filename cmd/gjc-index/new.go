@@ -52,7 +52,7 @@ func (a *app) begin(ctx context.Context, cwd, title string) error {
 	}
 	s, err := st.Create(ctx, cwd, session.CreateOptions{Dir: dir, Title: title})
 	if err != nil {
-		return mended(err)
+		return err
 	}
 	err = s.EnsureOnDisk(ctx)
 	if err = errors.Join(err, s.Close()); err != nil {

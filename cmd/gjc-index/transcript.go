@@ -11,7 +11,6 @@ import (
 	"github.com/gajae-code/gjc-index/index"
 	"github.com/gajae-code/gjc-index/jsonl"
 	"github.com/gajae-code/gjc-index/session"
-	"github.com/gajae-code/gjc-index/storage"
 )
 
 // found is one session that a command works on. Of a huge one tree holds the
@@ -111,14 +110,10 @@ func loadError(path string, err error) error {
 
 // cause is the last word of an error that is told beside its path.
 func cause(err error) string {
-	var unsafe *storage.UnsafeError
-	var path *fs.PathError
-	switch {
-	case errors.As(err, &unsafe):
-		return unsafe.Reason
-	case errors.As(err, &path):
-		return path.Err.Error()
-	case errors.Is(err, fs.ErrNotExist):
+	if why := reason(err); why != "" {
+		return why
+	}
+	if errors.Is(err, fs.ErrNotExist) {
 		return "no such file"
 	}
 	for next := errors.Unwrap(err); next != nil; next = errors.Unwrap(err) {

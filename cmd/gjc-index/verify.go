@@ -37,7 +37,7 @@ func (a *app) verifyFiles(cmd *cobra.Command, refs []string) error {
 		}
 		if err != nil {
 			a.leftOut++
-			a.note("%s", err)
+			a.note("%s", sentence(err))
 		}
 	}
 	return nil

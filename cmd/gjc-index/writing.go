@@ -218,15 +218,6 @@ func openError(ref string, err error) error {
 	case errors.As(err, &busy):
 		return fmt.Errorf("%s is being written by another process; --wait waits for it%w", ref, silent{err})
 	}
-	return mended(err)
-}
-
-// mended is an error with what can be done about it.
-func mended(err error) error {
-	var refused *scope.Error
-	if errors.As(err, &refused) && refused.Mend() != "" {
-		return fmt.Errorf("%w; %s", err, refused.Mend())
-	}
 	return err
 }
 
