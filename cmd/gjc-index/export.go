@@ -197,7 +197,7 @@ func (e exporting) each(ctx context.Context, rows []index.Row) error {
 			return err
 		default:
 			e.leftOut++
-			e.note("%s was left out: %v", row.ID, err)
+			e.note("%s was left out: %s", row.ID, sentence(err))
 		}
 	}
 	return nil
