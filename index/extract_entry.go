@@ -272,7 +272,7 @@ func (x *extractor) patchEarlier(id string, rec *jsonl.Record) error {
 		if !t.known {
 			return errWhole // its fact holds the timestamp as it stands
 		}
-		fact := responseFact(factAnswer, seq, id, "", t, r)
+		fact := responseFact(factAnswer, seq+1, id, "", t, r)
 		x.r.respent[seq] = &fact
 	}
 	x.notePatch(seq, rec)

@@ -278,7 +278,8 @@ func (s *usageSum) session(p *sessionPack) error {
 
 // add counts what one fact says, unless it was counted before.
 func (s *usageSum) add(u *usageFact) {
-	if s.seen.add(u.identity) || !s.only || (s.since != math.MinInt64 && (!u.time.known || u.time.ms < s.since)) {
+	covered := u.kind == factTotal && !u.known // its entries are there
+	if s.seen.add(u.identity) || covered || !s.only || (s.since != math.MinInt64 && (!u.time.known || u.time.ms < s.since)) {
 		return
 	}
 	a := s.amount(u)

@@ -49,6 +49,10 @@ type ArchivedLine struct {
 	Before, After string
 	Record        []byte // the record, valid until the next line
 	Offset        int64  // of the record in the archive file
+
+	// Checkpoints are the ids of the entries that stand in the transcript for
+	// what a run moved. They come with a line without a record, the run's last.
+	Checkpoints []string
 }
 
 // archiveRun is what a run's end says, and where it lies.
@@ -232,6 +236,30 @@ func ReadArchive(ctx context.Context, fsys storage.FS, path string) iter.Seq2[Ar
 					return
 				}
 			}
+			if !yield(ArchivedLine{Run: runs[i].number, Checkpoints: runs[i].checkpoints}, nil) {
+				return
+			}
 		}
 	}
+}
+
+// copyArchive gives a transcript that is about to be a copy of another its
+// archive: without it what was archived would be missing from the copy.
+func (s *Store) copyArchive(ctx context.Context, from, to string) error {
+	f, err := s.fsys.Open(ArchivePath(from))
+	if missing(err) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	defer func() { _ = f.Close() }() // was only read
+	st, err := f.Stat()
+	if err != nil {
+		return err
+	}
+	return storage.Publish(ctx, s.fsys, ArchivePath(to), newFileMode, func(w io.Writer) error {
+		_, err := io.Copy(w, io.NewSectionReader(f, 0, st.Size))
+		return err
+	})
 }

@@ -67,7 +67,7 @@ func (s *Store) unarchiveOnce(ctx context.Context, path string) (u Unarchived, e
 			err = errors.Join(err, r.Close())
 		}
 	}()
-	j := &undoJob{st: s, path: path, file: r.File(), seen: map[string]bool{}, relink: map[string]jsonl.Value{}, kept: map[string]keptMessage{}}
+	j := newUndo(s, path, r.File())
 	if u, err = j.prepare(ctx); err != nil || j.archive == nil {
 		return u, err
 	}
@@ -115,6 +115,11 @@ type undoJob struct {
 	ended   bool // what was written ends in a line end
 	news    bool // the record looked at last was written
 	scratch []byte
+}
+
+func newUndo(s *Store, path string, transcript storage.File) *undoJob {
+	return &undoJob{st: s, path: path, file: transcript, seen: map[string]bool{}, relink: map[string]jsonl.Value{},
+		kept: map[string]keptMessage{}}
 }
 
 func (j *undoJob) prepare(ctx context.Context) (u Unarchived, err error) {

@@ -55,6 +55,9 @@ func (a *app) chat(ctx context.Context, x *index.Index, ref string, f chatFlags)
 	if err != nil {
 		return err
 	}
+	if s, err = a.withArchive(ctx, s); err != nil {
+		return err
+	}
 	leaf, err := s.leaf(f.leaf)
 	if err != nil {
 		return err

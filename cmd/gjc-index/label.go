@@ -39,6 +39,9 @@ func (a *app) labelSetCommand() *cobra.Command {
 			if args[2] == "" {
 				return usagef("the label is empty; gjc-index label clear takes one away")
 			}
+			if err := mustBeText("the label", args[2]); err != nil {
+				return err
+			}
 			return a.label(cmd.Context(), args[0], args[1], jsonl.StringValue(args[2]), f)
 		},
 	}

@@ -5,6 +5,7 @@ package main
 import (
 	"fmt"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/spf13/cobra"
 
@@ -93,6 +94,14 @@ func oneArg(what string) cobra.PositionalArgs {
 // valued are the flags whose value may not be empty: one comes from a variable
 // that is not set, and would silently mean something else.
 var valued = []string{"home", "session-dir", "cwd", "project", "since", "until", "session", "entry", "branch", "leaf", "format", "out"}
+
+// mustBeText refuses what is no UTF-8: a file would hold something else.
+func mustBeText(what, text string) error {
+	if !utf8.ValidString(text) {
+		return usagef("%s is not UTF-8; nothing was done", what)
+	}
+	return nil
+}
 
 func (a *app) checkFlags(cmd *cobra.Command, _ []string) error {
 	for _, name := range valued {

@@ -132,7 +132,7 @@ func (a *archiver) manifest() error {
 // session makes the files of one session ready, the transcript last: who
 // unpacks an archive that was cut off has no session without its parts.
 func (a *archiver) session(ctx context.Context, i int, src Source, ready chan<- member) (err error) {
-	release, err := Hold(a.fsys, src.Path)
+	release, err := Hold(ctx, a.fsys, src.Path)
 	if err != nil {
 		return err
 	}
