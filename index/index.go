@@ -125,7 +125,7 @@ func (x *Index) root() string {
 // walk looks at all session files.
 func (x *Index) walk(ctx context.Context) (*walk, error) {
 	if x.dir != "" {
-		return walkDir(x.fsys, x.dir)
+		return walkDir(ctx, x.fsys, x.dir)
 	}
 	return walkSessions(ctx, x.fsys, x.home.Sessions())
 }
