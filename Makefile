@@ -8,7 +8,7 @@ CORPUS  ?= .bench
 
 export CGO_ENABLED ?= 0
 
-.PHONY: all build demo test race lint check cross fuzz bench corpus golden kills clean
+.PHONY: all build demo test race lint check cross fuzz bench corpus golden kills torture clean
 
 all: build
 
@@ -59,6 +59,12 @@ corpus: ## the generated homes S, M and L in .bench/
 bench: build ## every promised figure, measured; writes BENCH.md
 	$(GO) run ./internal/bench -command $(BIN) -dir $(CORPUS) -size M,L > BENCH.md.new
 	mv BENCH.md.new BENCH.md
+
+kills: ## processes killed at random while they write the index; long random histories
+	GJC_INDEX_KILLS=200 GJC_INDEX_WORLDS=200 $(GO) test ./index -run 'Kill|RefreshEqualsRebuild' -count=1 -timeout 60m
+
+torture: build ## SQLite's own operations fail, disks fill up, homes can't be written
+	internal/torture/run.sh $(BIN)
 
 clean:
 	rm -rf bin dist $(CORPUS)

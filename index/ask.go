@@ -62,15 +62,28 @@ func (x *Index) Search(ctx context.Context, r SearchRequest) (Found, error) {
 		}
 		f := SearchFilter{Sources: r.Sources, SessionID: r.Session, Since: r.Since, Until: r.Until,
 			Repeats: r.Repeats, hidden: hidden}
+		p := x.unstored()
+		if p != nil && p.all {
+			return nil
+		}
+		var err error
+		if f.without, err = p.keys(ctx, db); err != nil {
+			return err
+		}
 		if filepath.IsAbs(r.Session) {
-			p, err := x.place(ctx, db, r.Session)
+			at, err := x.place(ctx, db, r.Session)
+			if errors.Is(err, fs.ErrNotExist) && p.isStale(r.Session) {
+				return nil // it is in no row yet
+			}
 			if err != nil {
 				return err
 			}
-			f.SessionID = p.ID
+			f.SessionID = at.ID
 		}
-		var err error
 		if f.Cwds, err = x.cwdsOf(ctx, db, r); err != nil {
+			return err
+		}
+		if f.held, err = x.held(ctx, db); err != nil {
 			return err
 		}
 		found.Hits, err = SearchPrompts(ctx, db.DB, x.root(), r.Query, f, r.Limit)
@@ -85,11 +98,28 @@ func (x *Index) Search(ctx context.Context, r SearchRequest) (Found, error) {
 		return x.searchUnindexed(ctx, r, hidden)
 	case noIndex, p != nil && p.all:
 		return x.searchUnindexed(ctx, r, hidden)
-	case p != nil && len(p.new) > 0 && r.wants(SourceSession):
+	case p != nil:
+		return x.addUnstored(ctx, r, p, found, hidden)
+	}
+	return found, nil
+}
+
+// addUnstored adds what the database doesn't hold, from the files.
+func (x *Index) addUnstored(ctx context.Context, r SearchRequest, p *pending, found Found, hidden *hidden) (Found, error) {
+	if len(p.new) > 0 && r.wants(SourceSession) {
 		more, err := x.scanFiles(ctx, r, p.names(), hidden)
+		if err != nil {
+			return found, err
+		}
 		found.Hits = mergeHits(found.Hits, more.Hits, &r)
 		found.Failed = more.Failed
-		return found, err
+	}
+	if p.history && r.wants(SourceHistory) && r.Session == "" {
+		rows, err := x.historyHits(ctx, &r)
+		if err != nil {
+			return found, err
+		}
+		found.Hits = mergeHits(found.Hits, rows, &r)
 	}
 	return found, nil
 }
@@ -118,19 +148,13 @@ func (x *Index) cwdsOf(ctx context.Context, db *migrations.DB, r SearchRequest) 
 // scanFiles searches by reading files, the last active first; only those of
 // some, if that is not nil.
 func (x *Index) scanFiles(ctx context.Context, r SearchRequest, some map[string]bool, hidden *hidden) (Found, error) {
-	rows, _, err := x.Sessions(ctx, Filter{Cwd: r.Cwd, Project: r.Project, Since: r.Since, Children: true})
+	files, err := x.scanned(ctx, Filter{Cwd: r.Cwd, Project: r.Project, Since: r.Since, Children: true})
 	if err != nil {
 		return Found{}, err
 	}
-	var files []ScanFile
-	for row, err := range rows {
-		if err != nil {
-			return Found{}, err
-		}
-		if (r.Session == "" || r.Session == row.ID || r.Session == row.Path) && (some == nil || some[row.Path]) {
-			files = append(files, ScanFile{Path: row.Path, SessionID: row.ID, Cwd: row.Cwd})
-		}
-	}
+	files = slices.DeleteFunc(files, func(f ScanFile) bool {
+		return r.Session != "" && r.Session != f.SessionID && r.Session != f.Path || some != nil && !some[f.Path]
+	})
 	role := r.Role
 	if role == "" {
 		role = RoleUser

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/gajae-code/gjc-index/migrations"
 	"github.com/gajae-code/gjc-index/scope"
 	"github.com/gajae-code/gjc-index/storage"
 	"github.com/jmoiron/sqlx"
@@ -286,22 +287,34 @@ func TestManyOpenAFreshIndexAtOnce(t *testing.T) {
 	}
 }
 
-func TestNetworkHomeHasNoDatabase(t *testing.T) {
+func TestNetworkHomeHasAnIndexWithoutALog(t *testing.T) {
 	home := simpleHome(t, 3)
-	x := openAt(t, home, Options{Network: func(string) bool { return true }})
-	rep, err := x.Refresh(t.Context())
-	if err != nil || !rep.NoIndex {
-		t.Errorf("Refresh = %+v, %v", rep, err)
+	local := openAt(t, home, Options{})
+	refresh(t, local) // made where a log works, then moved
+	if err := local.Close(); err != nil {
+		t.Fatal(err)
 	}
-	if got := sessionIDs(t, x, Filter{}); len(got) != 3 {
-		t.Errorf("Sessions = %q, want 3", got)
+	put(t, home, "scope0/late.jsonl", `{"type":"session","version":5,"id":"late","timestamp":"2026-02-01T00:00:00.000Z","cwd":"/w"}`+"\n")
+	network := Options{Network: func(string) bool { return true }}
+	x := openAt(t, home, network)
+	if rep := refresh(t, x); rep.Added != 1 || rep.NoIndex {
+		t.Errorf("Refresh = %+v, want one added", rep)
 	}
-	if _, err := os.Lstat(filepath.Join(home, "index.db")); err == nil {
-		t.Error("index.db was made")
+	other := openAt(t, home, network)
+	for _, x := range []*Index{x, other} {
+		if got := sessionIDs(t, x, Filter{}); len(got) != 4 {
+			t.Errorf("Sessions = %q, want 4", got)
+		}
+		if s, err := x.Status(t.Context()); err != nil || s.Journal != string(migrations.Truncate) {
+			t.Errorf("Status = %+v, %v, want journal %s", s, err, migrations.Truncate)
+		}
 	}
-	if notes := x.Notes(); len(notes) != 1 {
-		t.Errorf("Notes = %q, want one", notes)
+	for _, side := range []string{"-wal", "-shm"} {
+		if _, err := os.Lstat(filepath.Join(home, "index.db"+side)); err == nil {
+			t.Errorf("index.db%s was made", side)
+		}
 	}
+	checkEqual(t, x)
 }
 
 func TestReadingMakesNoHome(t *testing.T) {

@@ -200,7 +200,7 @@ func (x *extractor) entryPatch(rec *jsonl.Record) error {
 	if x.r.version < 4 || !f.EntryID.Ok() {
 		return nil
 	}
-	if _, _, ok := jsonl.ParseEntryPatch(rec.Raw); !ok {
+	if _, message, ok := jsonl.ParseEntryPatch(rec.Raw); !ok || !message.Is(jsonl.Object) {
 		return nil
 	}
 	id := f.EntryID.Text()

@@ -1,6 +1,8 @@
 package index
 
 import (
+	"context"
+	"fmt"
 	"math/rand/v2"
 	"os"
 	"os/exec"
@@ -10,6 +12,9 @@ import (
 	"time"
 
 	"github.com/gajae-code/gjc-index/internal/corpus"
+	"github.com/gajae-code/gjc-index/scope"
+	"github.com/gajae-code/gjc-index/storage"
+	"github.com/gajae-code/gjc-index/storage/storagetest"
 )
 
 // childHome is the environment variable that makes TestKilledChild the child of
@@ -55,8 +60,8 @@ func TestKilledChild(t *testing.T) {
 	}
 }
 
-// TestKillsLoseNothing kills a process that builds and refreshes, at random
-// times. GJC_INDEX_KILLS says how often.
+// TestKillsLoseNothing kills a process that builds, refreshes and sets a damaged
+// database aside, at random times. GJC_INDEX_KILLS says how often.
 func TestKillsLoseNothing(t *testing.T) {
 	kills := 6
 	if n, err := strconv.Atoi(os.Getenv("GJC_INDEX_KILLS")); err == nil {
@@ -70,10 +75,15 @@ func TestKillsLoseNothing(t *testing.T) {
 		t.Fatal(err)
 	}
 	for i := range kills {
-		if i%10 == 0 { // and now and then the first build
+		damaged := false
+		switch i % 10 {
+		case 0: // now and then the first build
 			for _, side := range []string{"", "-wal", "-shm"} {
 				_ = os.Remove(filepath.Join(made.Home, "index.db"+side))
 			}
+		case 5: // or a database that must be set aside first
+			spoil(t, made.Home)
+			damaged = true
 		}
 		cmd := exec.Command(os.Args[0], "-test.run=^TestKilledChild$")
 		cmd.Env = append(os.Environ(), childHome+"="+made.Home)
@@ -83,20 +93,84 @@ func TestKillsLoseNothing(t *testing.T) {
 		timer := time.AfterFunc(time.Duration(5+rand.IntN(600))*time.Millisecond, func() { _ = cmd.Process.Kill() })
 		_ = cmd.Wait() // killed
 		timer.Stop()
-		x := openAt(t, made.Home, Options{})
-		rep := refresh(t, x)
-		if rep.NoIndex || rep.Busy {
-			t.Fatalf("kill %d: Refresh = %+v", i, rep)
-		}
-		if again := refresh(t, x); again.Bytes != 0 {
-			t.Fatalf("kill %d: second Refresh = %+v, want nothing read", i, again)
-		}
-		checkEqual(t, x)
-		if err := x.Close(); err != nil {
-			t.Fatal(err)
-		}
+		afterKill(t, made.Home, damaged)
 		if t.Failed() {
 			t.Fatalf("after kill %d", i)
 		}
 	}
+}
+
+// spoil writes over all pages of the database but the first.
+func spoil(t *testing.T, home string) {
+	t.Helper()
+	path := filepath.Join(home, "index.db")
+	for _, side := range []string{"-wal", "-shm"} {
+		_ = os.Remove(path + side)
+	}
+	data, err := os.ReadFile(path)
+	if err != nil && !os.IsNotExist(err) {
+		t.Fatal(err)
+	}
+	data = append(data, make([]byte, 8192)...)
+	for i := 100; i < len(data); i++ {
+		data[i] = 0xA5
+	}
+	if err := os.WriteFile(path, data, 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// afterKill finishes what a killed process began, and compares the result with
+// a cold build.
+func afterKill(t *testing.T, home string, damaged bool) {
+	t.Helper()
+	x := openAt(t, home, Options{})
+	rep, err := x.Refresh(t.Context())
+	if err != nil || rep.NoIndex || rep.Busy || len(x.Notes()) > 0 && !damaged {
+		t.Fatalf("Refresh = %+v, %v; notes %q", rep, err, x.Notes())
+	}
+	if again, err := x.Refresh(t.Context()); err != nil || again.Bytes != 0 {
+		t.Fatalf("second Refresh = %+v, %v, want nothing read", again, err)
+	}
+	checkEqual(t, x)
+	if err := x.Close(); err != nil {
+		t.Fatal(err)
+	}
+	aside, err := filepath.Glob(filepath.Join(home, "index.db.*.damaged"))
+	if err != nil || len(aside) > maxSetAside {
+		t.Fatalf("set aside: %q, %v, want at most %d", aside, err, maxSetAside)
+	}
+}
+
+func TestSettingAsideSurvivesAKillAtEachOfItsSteps(t *testing.T) {
+	storagetest.EachStep(t,
+		func(t *testing.T, home string) {
+			for i := range 3 {
+				put(t, home, fmt.Sprintf("scope/s%d.jsonl", i), fmt.Sprintf(`{"type":"session","version":5,"id":"s%d","timestamp":"2026-02-01T00:00:00.000Z","cwd":"/w"}`+"\n", i))
+			}
+			spoil(t, home)
+			for _, side := range []string{"-wal", "-shm"} {
+				if err := os.WriteFile(filepath.Join(home, "index.db"+side), []byte("garbage"), 0o600); err != nil {
+					t.Fatal(err)
+				}
+			}
+		},
+		func(fsys storage.FS, home string, ack func()) error {
+			x, err := Open(context.Background(), fsys, scope.HomeAt(home), Options{Tick: func(string) time.Duration { return 0 }})
+			if err != nil {
+				return err
+			}
+			if _, err := x.Refresh(context.Background()); err != nil {
+				return err
+			}
+			ack()
+			return x.Close()
+		},
+		func(t *testing.T, home string, _ int) {
+			afterKill(t, home, true)
+			x := openAt(t, home, Options{})
+			if got := sessionIDs(t, x, Filter{}); len(got) != 3 {
+				t.Errorf("Sessions = %q, want 3", got)
+			}
+		})
 }

@@ -75,9 +75,10 @@ func (s *promptSearch) tokenLists(ctx context.Context, pieces []piece) ([][]byte
 	if !slices.ContainsFunc(pieces, func(p piece) bool { return !p.exact() }) {
 		return nil, nil
 	}
-	var lists [][]byte
-	err := s.db.SelectContext(ctx, &lists, `SELECT data FROM prompt_tokens`)
-	return lists, err
+	return s.held.tokensOr(func() (lists [][]byte, err error) {
+		err = s.db.SelectContext(ctx, &lists, `SELECT data FROM prompt_tokens`)
+		return lists, err
+	})
 }
 
 // planOf makes the FTS5 expression of the pieces with the fewest tokens.

@@ -13,7 +13,7 @@ import (
 // SearchPrompts finds what was typed: the texts that hold every term of q,
 // within f, the newest first, equal texts once, at most limit of them (0: all).
 // An empty q gives the newest. dir is the sessions directory, for the hits'
-// paths. No query is an error. Source of the rule: DESIGN, "Search rule".
+// paths. No query is an error. Source of the rule: ARCHITECTURE, "The index".
 func SearchPrompts(ctx context.Context, db *sqlx.DB, dir string, q Query, f SearchFilter, limit int) ([]Hit, error) {
 	s := newPromptSearch(db, q, f, limit)
 	if f.hidden != nil {
@@ -39,6 +39,7 @@ func SearchPrompts(ctx context.Context, db *sqlx.DB, dir string, q Query, f Sear
 type promptSearch struct {
 	db    *sqlx.DB
 	query Query
+	held  *held // nil: nothing is kept for later searches
 	page  *page
 
 	low, high int64 // rowids to look at: [low, high)
@@ -50,7 +51,7 @@ type promptSearch struct {
 }
 
 func newPromptSearch(db *sqlx.DB, q Query, f SearchFilter, limit int) *promptSearch {
-	s := &promptSearch{db: db, query: q, page: newPage(limit, f.Repeats), narrow: f.Cwds != nil || f.SessionID != ""}
+	s := &promptSearch{db: db, query: q, held: f.held, page: newPage(limit, f.Repeats), narrow: f.Cwds != nil || f.SessionID != ""}
 	s.where, s.args = f.where()
 	low, high, where, args := f.span()
 	s.low, s.high = low, high
@@ -155,6 +156,10 @@ type recentPrompts struct {
 }
 
 func (s *promptSearch) readRecent(ctx context.Context) (recentPrompts, error) {
+	return s.held.recentOr(func() (recentPrompts, error) { return s.loadRecent(ctx) })
+}
+
+func (s *promptSearch) loadRecent(ctx context.Context) (recentPrompts, error) {
 	recent := recentPrompts{floor: math.MinInt64}
 	rows, err := s.db.QueryContext(ctx, `SELECT floor, data FROM prompt_recent ORDER BY seq`)
 	if err != nil {

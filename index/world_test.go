@@ -5,6 +5,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -262,10 +263,15 @@ func checkEqual(t testing.TB, x *Index) {
 	}
 }
 
+// TestRefreshEqualsRebuildWhateverHappens lives through 25 worlds, or as many as
+// GJC_INDEX_WORLDS says.
 func TestRefreshEqualsRebuildWhateverHappens(t *testing.T) {
 	worlds := 25
 	if testing.Short() {
 		worlds = 5
+	}
+	if n, err := strconv.Atoi(os.Getenv("GJC_INDEX_WORLDS")); err == nil {
+		worlds = n
 	}
 	for seed := range worlds {
 		t.Run(fmt.Sprint("seed ", seed), func(t *testing.T) {

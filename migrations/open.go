@@ -43,6 +43,9 @@ type Options struct {
 	// Fallback is the journal mode to use where WAL can't work. Empty: Open
 	// fails there with an error that is Unusable.
 	Fallback Journal
+	// NoLog is for places where a write-ahead log seems to work and doesn't, such
+	// as network file systems: the journal is Truncate from the start.
+	NoLog bool
 	// BusyTimeout; 0 is DefaultBusyTimeout.
 	BusyTimeout time.Duration
 }
@@ -51,7 +54,7 @@ type Options struct {
 // brings the schema of set Index up to date. Any number of processes may open a
 // fresh database at once. The caller closes the result.
 //
-// Errors: ErrNewer (set Index); storage.ErrUnsafe if path is no plain file; fs.ErrNotExist
+// Errors: ErrNewer and ErrSchema (set Index); storage.ErrUnsafe if path is no plain file; fs.ErrNotExist
 // if ReadOnly and missing; else see Damaged, Busy and Unusable.
 func Open(ctx context.Context, fsys storage.FS, path string, set Set, opt Options) (*DB, error) {
 	if opt.BusyTimeout == 0 {
@@ -79,7 +82,10 @@ func (db *DB) settle(ctx context.Context) error {
 		return nil
 	}
 	if !db.opt.ReadOnly {
-		return db.Migrate(ctx)
+		if err := db.Migrate(ctx); err != nil {
+			return err
+		}
+		return db.CheckSchema(ctx)
 	}
 	at, err := db.Version(ctx)
 	if err != nil {
@@ -117,6 +123,10 @@ func connect(ctx context.Context, fsys storage.FS, path string, opt Options) (*s
 		pool, err := connectToRead(ctx, fsys, path, opt.BusyTimeout)
 		return pool, "", err
 	}
+	if opt.NoLog {
+		pool, err := connectWithoutLog(ctx, path, opt.BusyTimeout)
+		return pool, Truncate, err
+	}
 	pool, err := dial(ctx, dsn(path, readWrite, WAL, opt.BusyTimeout), opt.BusyTimeout)
 	if err == nil {
 		if err = hasJournal(ctx, pool, WAL); err == nil {
@@ -129,6 +139,22 @@ func connect(ctx context.Context, fsys storage.FS, path string, opt Options) (*s
 	}
 	pool, err = dialWithoutLog(ctx, path, opt)
 	return pool, opt.Fallback, err
+}
+
+// connectWithoutLog opens the database with a journal that needs no shared memory.
+// Only one that has a log must be taken out of that mode first.
+func connectWithoutLog(ctx context.Context, path string, busy time.Duration) (*sqlx.DB, error) {
+	pool, err := dial(ctx, dsn(path, readWrite, Truncate, busy), busy)
+	if err == nil {
+		if err = hasJournal(ctx, pool, Truncate); err == nil {
+			return pool, nil
+		}
+		err = errors.Join(err, pool.Close())
+	}
+	if !Unusable(err) {
+		return nil, err
+	}
+	return dialWithoutLog(ctx, path, Options{Fallback: Truncate, BusyTimeout: busy})
 }
 
 // connectToRead opens a pool that leaves the directory as it finds it. With a log

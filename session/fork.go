@@ -102,7 +102,7 @@ func (s *Session) Branched(ctx context.Context, id string) (path string, err err
 	if err := s.branchableLocked(ctx, id); err != nil {
 		return "", err
 	}
-	h, err := s.st.newHeader(s.cwd, s.path)
+	h, err := s.st.newHeader("", s.cwd, s.path)
 	if err != nil {
 		return "", err
 	}
@@ -135,7 +135,7 @@ func (s *Session) fillBranch(ctx context.Context, next *core, id string) error {
 		if !onPath[l.Target] {
 			continue
 		}
-		label, err := next.makeLocked([]New{newLabel(l.Target, jsonl.StringValue(l.Text))})
+		label, _, err := next.makeLocked([]New{newLabel(l.Target, jsonl.StringValue(l.Text))})
 		if err != nil {
 			return err
 		}

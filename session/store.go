@@ -31,6 +31,7 @@ type Options struct {
 	Redact           jsonl.Redactor // takes secrets out of what is appended; nil takes nothing out
 	Terminal         string         // whose last session a breadcrumb keeps, see TerminalID; "" keeps none
 	Unzstd           Unzstd         // reads compressed archives; nil: none can be read
+	Committed        func(string)   // is told the path of a transcript after each batch that was written to it; must return at once and not call the session; may be nil
 	Log              *slog.Logger   // is told of best-effort failures and of the first write error; nil is quiet
 
 	settle time.Duration // see jsonl.Rewrite; tests shorten it
@@ -79,6 +80,21 @@ func (s *Store) timestamp() string { return s.opt.Now().UTC().Format(timeLayout)
 
 // timeLayout is ECMAScript's Date.prototype.toISOString.
 const timeLayout = "2006-01-02T15:04:05.000Z"
+
+// stamp is a time as records say it, kept since many entries bear the same.
+type stamp struct {
+	ms   int64 // Unix
+	text string
+}
+
+// timestampLocked is the present as records say it.
+func (c *core) timestampLocked() string {
+	now := c.st.opt.Now()
+	if ms := now.UnixMilli(); ms != c.stamp.ms || c.stamp.text == "" {
+		c.stamp = stamp{ms, now.UTC().Format(timeLayout)}
+	}
+	return c.stamp.text
+}
 
 // projectDir is the workspace of a session that nobody named one for.
 func (s *Store) projectDir() (string, error) {

@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"slices"
 	"strings"
+	"sync"
 	"unsafe"
 
 	"golang.org/x/sys/unix"
@@ -113,6 +114,10 @@ func kindOfDirent(t byte) Kind {
 	return Other
 }
 
+// direntRooms are buffers to list in: clearing a fresh one costs more than to list
+// most directories.
+var direntRooms = sync.Pool{New: func() any { return new([direntBytes]byte) }}
+
 func (d *disk) scan(name string, stat func(fd int, cname *byte, e *DirEntry) bool) ([]DirEntry, error) {
 	fd, err := openDir(name)
 	if err != nil {
@@ -125,7 +130,9 @@ func (d *disk) scan(name string, stat func(fd int, cname *byte, e *DirEntry) boo
 		}
 	}
 	var list []DirEntry
-	buf := make([]byte, direntBytes)
+	room := direntRooms.Get().(*[direntBytes]byte)
+	defer direntRooms.Put(room)
+	buf := room[:]
 	for {
 		n, err := retry(func() (int, error) { return unix.Getdents(fd, buf) })
 		if err != nil {

@@ -265,7 +265,7 @@ func day(t time.Time) string { return t.Local().Format("2006-01-02 15:04") }
 func (a *app) absolute(path string) (string, error) {
 	abs, err := filepath.Abs(path)
 	if err != nil {
-		return "", fmt.Errorf("find %s: %w", path, err)
+		return "", noWorkingDirectory(err)
 	}
 	return abs, nil
 }

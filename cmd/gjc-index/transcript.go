@@ -11,7 +11,6 @@ import (
 	"github.com/gajae-code/gjc-index/index"
 	"github.com/gajae-code/gjc-index/jsonl"
 	"github.com/gajae-code/gjc-index/session"
-	"github.com/gajae-code/gjc-index/storage"
 )
 
 // found is one session that a command works on. Of a huge one tree holds the
@@ -20,7 +19,8 @@ type found struct {
 	ref       string // as the user gave it
 	row       index.Row
 	tree      *jsonl.Tree
-	malformed []jsonl.LineReport
+	malformed int // lines that could not be read
+	firstBad  int // the first of them
 	recovered int
 	entry     func(e *jsonl.Entry) (*jsonl.Entry, error)
 	close     func() error // ends the reading of entries
@@ -66,11 +66,15 @@ func (a *app) load(ctx context.Context, row index.Row, bridge bool) (found, erro
 	if row.ID == "" {
 		row = rowOf(row.Path, t)
 	}
-	return found{
-		row: row, tree: t.Tree(bridge), malformed: t.Malformed, recovered: len(t.Recovered),
+	f := found{
+		row: row, tree: t.Tree(bridge), malformed: t.MalformedTotal, recovered: t.RecoveredTotal,
 		entry: func(e *jsonl.Entry) (*jsonl.Entry, error) { return e, nil },
 		close: func() error { return nil },
-	}, nil
+	}
+	if f.malformed > 0 {
+		f.firstBad = t.Malformed[0].Line
+	}
+	return f, nil
 }
 
 // rowOf is what a command needs of a file that the index does not know.
@@ -106,14 +110,10 @@ func loadError(path string, err error) error {
 
 // cause is the last word of an error that is told beside its path.
 func cause(err error) string {
-	var unsafe *storage.UnsafeError
-	var path *fs.PathError
-	switch {
-	case errors.As(err, &unsafe):
-		return unsafe.Reason
-	case errors.As(err, &path):
-		return path.Err.Error()
-	case errors.Is(err, fs.ErrNotExist):
+	if why := reason(err); why != "" {
+		return why
+	}
+	if errors.Is(err, fs.ErrNotExist) {
 		return "no such file"
 	}
 	for next := errors.Unwrap(err); next != nil; next = errors.Unwrap(err) {
@@ -195,9 +195,9 @@ func (a *app) listCandidates(e *index.AmbiguousError) {
 // warn says what a person must know of a damaged file: how many lines were
 // lost, and where the thread breaks.
 func (a *app) warn(f found) {
-	if n := len(f.malformed); n > 0 {
+	if n := f.malformed; n > 0 {
 		a.leftOut += n
-		a.note("%s of %s could not be read, the first is line %d; gjc-index verify %s lists them", count(n, "line"), f.ref, f.malformed[0].Line, f.ref)
+		a.note("%s of %s could not be read, the first is line %d; gjc-index verify %s lists them", count(n, "line"), f.ref, f.firstBad, f.ref)
 	}
 	if f.recovered > 0 {
 		a.note("damaged: %s; the records found there were recovered", count(f.recovered, "line"))

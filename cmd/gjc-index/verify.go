@@ -37,7 +37,7 @@ func (a *app) verifyFiles(cmd *cobra.Command, refs []string) error {
 		}
 		if err != nil {
 			a.leftOut++
-			a.note("%s", err)
+			a.note("%s", sentence(err))
 		}
 	}
 	return nil
@@ -118,8 +118,14 @@ func (a *app) printSummary(path string, s jsonl.Summary) {
 	for _, r := range s.Malformed {
 		a.printf("  line %d: %s\n", r.Line, lineWords[r.Reason])
 	}
+	if more := s.MalformedTotal - len(s.Malformed); more > 0 {
+		a.printf("  and %s that can't be read, %s in all\n", count(more, "more line"), comma(s.MalformedTotal))
+	}
 	for _, r := range s.Recovered {
 		a.printf("  line %d: damaged; %s recovered from it\n", r.Line, count(r.Recovered, "record"))
+	}
+	if more := s.RecoveredTotal - len(s.Recovered); more > 0 {
+		a.printf("  and %s that are damaged, %s in all\n", count(more, "more line"), comma(s.RecoveredTotal))
 	}
 	for _, w := range s.Warnings {
 		a.printf("  line %d: %s\n", w.Line, warningWords[w.Kind])

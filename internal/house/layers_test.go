@@ -30,7 +30,7 @@ var layers = map[string][]string{
 	"session/redact":      {},
 	"session/psm":         {"storage", "jsonl", "session"},
 	"session/export": {"storage", "blob", "jsonl", "session", "session/chat", "github.com/klauspost/compress/zstd", "github.com/yuin/goldmark",
-		"github.com/alecthomas/chroma/v2"},
+		"github.com/alecthomas/chroma/v2", "archive/tar"},
 	"migrations": {"storage", "github.com/jmoiron/sqlx", "github.com/pressly/goose/v3", "modernc.org/sqlite"},
 	"history":    {"storage", "migrations", "github.com/jmoiron/sqlx"},
 	"index": {"storage", "jsonl", "scope", "session", "session/checkpoint", "history", "migrations",
@@ -108,7 +108,7 @@ func allowed(path string, may []string) bool {
 		return slices.Contains(may, own)
 	}
 	if first, _, _ := strings.Cut(path, "/"); !strings.Contains(first, ".") {
-		return path != "archive/tar"
+		return path != "archive/tar" || slices.Contains(may, path)
 	}
 	return slices.ContainsFunc(may, func(lib string) bool {
 		return path == lib || strings.HasPrefix(path, lib+"/")

@@ -56,8 +56,8 @@ CREATE TABLE sessions (
 	UNIQUE (scope, name)
 ) STRICT;
 CREATE INDEX sessions_id ON sessions (id);
-CREATE INDEX sessions_active ON sessions (active_ms);
-CREATE INDEX sessions_bad ON sessions (scope) WHERE state <> 'ok';
+CREATE INDEX sessions_list ON sessions (child, state, last_ms, mtime_ns, scope, name);  -- what a list sorts by
+CREATE INDEX sessions_bad ON sessions (scope) WHERE state <> 'ok' OR malformed > 0;
 
 -- Entries in file order.
 CREATE TABLE entries (

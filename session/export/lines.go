@@ -32,6 +32,11 @@ func WriteLines(ctx context.Context, w io.Writer, fsys storage.FS, path string, 
 		return rep, 0, err
 	}
 	defer f.Close()
+	return copyLines(ctx, w, f, path, opt)
+}
+
+// copyLines is WriteLines for what r yields; path is for errors.
+func copyLines(ctx context.Context, w io.Writer, r io.Reader, path string, opt LinesOptions) (rep Report, damaged int, err error) {
 	l := lineWriter{ctx: ctx, w: w, opt: opt, clean: newCleaner(opt.Redact), rep: &rep}
 	headed := false
 	read := jsonl.ReadOptions{MaxLine: opt.MaxLine, Report: func(r jsonl.LineReport) {
@@ -39,7 +44,7 @@ func WriteLines(ctx context.Context, w io.Writer, fsys storage.FS, path string, 
 			damaged++
 		}
 	}}
-	for rec, err := range jsonl.Read(ctx, f, read) {
+	for rec, err := range jsonl.Read(ctx, r, read) {
 		if err != nil {
 			return rep, damaged, err
 		}
