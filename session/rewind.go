@@ -109,7 +109,7 @@ func (s *Session) fillRewound(ctx context.Context, t *jsonl.Transcript, prompt P
 		}
 	}
 	id, _ := prompt.Entry.ID()
-	origin, err := s.makeLocked([]New{NewData(&jsonl.RewindOrigin{Session: t.Header.ID(), Prompt: id,
+	origin, _, err := s.makeLocked([]New{NewData(&jsonl.RewindOrigin{Session: t.Header.ID(), Prompt: id,
 		EventCutoff: int64(len(copies)), PromptOffset: int64(prompt.Number - 1), Unsent: prompt.Text})})
 	if err != nil {
 		return 0, err
