@@ -32,9 +32,12 @@ func (r *SearchRequest) wants(s Source) bool {
 }
 
 // Found is what a search gave. Failed are files that could not be searched.
+// History says why prompts of history.db are left out; "" if none are, or none
+// were asked for.
 type Found struct {
-	Hits   []Hit
-	Failed []Failure
+	Hits    []Hit
+	Failed  []Failure
+	History string
 }
 
 // Search finds texts by the search rule, the newest first, equal texts once.
@@ -46,6 +49,14 @@ type Found struct {
 // transcript may still hold it, unless it was typed again afterwards. Other
 // roles, RoleAny too, are what the files say.
 func (x *Index) Search(ctx context.Context, r SearchRequest) (Found, error) {
+	found, err := x.search(ctx, r)
+	if (r.Role == "" || r.Role == RoleUser) && r.wants(SourceHistory) {
+		found.History = x.lostHistory()
+	}
+	return found, err
+}
+
+func (x *Index) search(ctx context.Context, r SearchRequest) (Found, error) {
 	if r.Role != "" && r.Role != RoleUser {
 		return x.scanFiles(ctx, r, nil, nil)
 	}
@@ -67,7 +78,7 @@ func (x *Index) Search(ctx context.Context, r SearchRequest) (Found, error) {
 			return nil
 		}
 		var err error
-		if f.without, err = p.keys(ctx, db); err != nil {
+		if f.without, err = x.unanswered(ctx, db, p); err != nil {
 			return err
 		}
 		if filepath.IsAbs(r.Session) {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -234,3 +235,36 @@ func TestRebuildBesideAWriterIsBusy(t *testing.T) {
 }
 
 func isLocked(err error) bool { return errors.Is(err, storage.ErrLocked) }
+
+func TestSessionsDirectoryOfAHomeMayBeNamed(t *testing.T) {
+	home := simpleHome(t, 4)
+	put(t, home, "scope0/s0002/1-task.jsonl", `{"type":"session","version":5,"id":"task","timestamp":"2026-01-02T00:00:00.000Z","cwd":"/w"}`+"\n")
+	put(t, home, "bare.jsonl", `{"type":"session","version":5,"id":"bare","timestamp":"2026-01-02T00:00:00.000Z","cwd":"/w"}`+"\n")
+	put(t, home, "bare/1-task.jsonl", `{"type":"session","version":5,"id":"task2","timestamp":"2026-01-02T00:00:00.000Z","cwd":"/w"}`+"\n")
+	for _, tt := range []struct{ dir, want, children string }{
+		{"", "bare s0000 s0001 s0002 s0003", "task task2"},
+		{"scope0", "s0000 s0002", "task"},
+		{"bare", "task2", ""},
+	} {
+		x, err := OpenDir(t.Context(), storage.Disk(storage.Policy{}), filepath.Join(home, "sessions", tt.dir), Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := sessionIDs(t, x, Filter{Sort: SortTitle})
+		all := sessionIDs(t, x, Filter{Children: true})
+		slices.Sort(got)
+		if strings.Join(got, " ") != tt.want {
+			t.Errorf("Sessions of %q = %q, want %q", tt.dir, got, tt.want)
+		}
+		if children := len(all) - len(got); children != len(strings.Fields(tt.children)) {
+			t.Errorf("%q has %d children, want %q", tt.dir, children, tt.children)
+		}
+		found, err := x.Search(t.Context(), SearchRequest{Query: ParseQuery("needle0002")})
+		if want := strings.Contains(tt.want, "s0002"); err != nil || (len(found.Hits) == 1) != want {
+			t.Errorf("Search of %q = %+v, %v", tt.dir, found, err)
+		}
+		if err := x.Close(); err != nil {
+			t.Fatal(err)
+		}
+	}
+}

@@ -13,8 +13,8 @@ import (
 )
 
 // extractVersion says by which rules rows are made; a rise makes Refresh read
-// every file again. 1: the first.
-const extractVersion = 2
+// every file again. 1: the first. 3: files of a newer version have an id.
+const extractVersion = 3
 
 // operation is the use of the database for one call. db is nil if there is no
 // database that can be used.

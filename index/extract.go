@@ -209,6 +209,8 @@ func (x *extractor) version(f *jsonl.Fields) bool {
 		return true
 	case f.VersionKind == jsonl.Number && v > jsonl.CurrentVersion:
 		x.r.state, x.r.reason = StateNewer, "written by a newer program"
+		x.r.version = int(min(v, math.MaxInt32))
+		x.name(f)
 		return false
 	case f.VersionKind != jsonl.Number || v != math.Trunc(v):
 		x.r.state, x.r.reason = StateHeader, "version is not a version"
@@ -219,16 +221,21 @@ func (x *extractor) version(f *jsonl.Fields) bool {
 }
 
 func (x *extractor) takeHeader(f *jsonl.Fields) {
-	r := x.r
 	x.header, x.judged = true, true
+	x.name(f)
+	x.r.last = x.r.created
+	x.addRefs(f)
+}
+
+// name notes which session a header is of.
+func (x *extractor) name(f *jsonl.Fields) {
+	r := x.r
 	r.id, r.cwd, r.parent = f.ID.Text(), f.Cwd.Text(), f.ParentSession.Text()
 	r.titleSource = f.TitleSource.Text()
 	if f.Title.Ok() {
 		r.title, r.hasTitle = f.Title.Text(), true
 	}
 	r.created = timeOf(f.Timestamp)
-	r.last = r.created
-	x.addRefs(f)
 }
 
 func (x *extractor) headerPatch(rec *jsonl.Record) error {

@@ -17,7 +17,7 @@ const maxCandidates = 20
 // children are found too. Errors: fs.ErrNotExist; *AmbiguousError with the
 // candidates.
 func (x *Index) Find(ctx context.Context, ref string) (Row, error) {
-	ranks := [4][]Row{}
+	ranks := [8][]Row{} // those after 4 are sources of migrated sessions: their copies are meant first
 	abs, want := ref, strings.ToLower(ref)
 	f := Filter{Damaged: DamagedToo, Children: true, ref: want, brief: true}
 	var err error
@@ -35,11 +35,19 @@ func (x *Index) Find(ctx context.Context, ref string) (Row, error) {
 	if err != nil {
 		return Row{}, err
 	}
+	hidden, err := x.migrated(ctx)
+	if err != nil {
+		return Row{}, err
+	}
 	for row, err := range rows {
 		if err != nil {
 			return Row{}, err
 		}
-		if at := rankOf(&row, abs, ref, want); at >= 0 && !seen[row.Path] {
+		at := rankOf(&row, abs, ref, want)
+		if _, isSource := hidden[row.Path]; isSource && at > 0 {
+			at += 4
+		}
+		if at >= 0 && !seen[row.Path] {
 			seen[row.Path] = true
 			ranks[at] = append(ranks[at], row)
 		}

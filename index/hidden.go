@@ -61,7 +61,7 @@ func (x *Index) hidden(ctx context.Context) (*hidden, error) {
 	case ctx.Err() != nil:
 		return nil, ctx.Err()
 	case err != nil:
-		x.note("history can't be read: " + reasonOf(err))
+		x.noHistory(err)
 		return nil, nil
 	case len(texts) == 0:
 		return nil, nil

@@ -6,6 +6,7 @@ import (
 	"runtime"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/gajae-code/gjc-index/migrations"
@@ -50,8 +51,9 @@ type Index struct {
 	tickOnce sync.Once
 	tickLen  time.Duration
 
-	noteMu sync.Mutex
-	notes  []string
+	noteMu  sync.Mutex
+	notes   []string
+	history string // why history.db was not read; "" if it was
 
 	heldMu  sync.Mutex
 	heldHas *held
@@ -59,7 +61,8 @@ type Index struct {
 	hiddenMu  sync.Mutex
 	hiddenHas hiddenCache
 
-	looks looks
+	looks   looks
+	sources atomic.Pointer[sources] // nil: not looked for
 
 	pendingMu sync.Mutex
 	pending   *pending // what the last refresh saw and could not store; nil if it stored all
@@ -122,7 +125,7 @@ func (x *Index) root() string {
 // walk looks at all session files.
 func (x *Index) walk(ctx context.Context) (*walk, error) {
 	if x.dir != "" {
-		return walkDir(x.fsys, x.dir)
+		return walkDir(ctx, x.fsys, x.dir)
 	}
 	return walkSessions(ctx, x.fsys, x.home.Sessions())
 }

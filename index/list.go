@@ -114,6 +114,11 @@ func (l *listing) fromFiles(ctx context.Context) ([]Row, int, error) {
 	if err != nil {
 		return nil, 0, err
 	}
+	if l.x.sources.Load() == nil {
+		if err := l.x.findSources(ctx, nil, w); err != nil {
+			return nil, 0, err
+		}
+	}
 	return l.merged(ctx, nil, &pending{walk: w, all: true})
 }
 
@@ -180,6 +185,13 @@ func (l *listing) where(ctx context.Context, db *migrations.DB) (string, []any, 
 	switch f.Damaged {
 	case DamagedOmit:
 		add("s.state = 'ok'")
+		hidden, err := l.x.sourceKeys(ctx, db)
+		if err != nil {
+			return "", nil, err
+		}
+		if len(hidden) > 0 {
+			add("s.key NOT IN (SELECT value FROM json_each(?))", jsonList(hidden))
+		}
 	case DamagedOnly:
 		add("(s.state <> 'ok' OR s.malformed > 0) AND s.state <> 'empty'")
 	}
@@ -202,7 +214,7 @@ func (l *listing) where(ctx context.Context, db *migrations.DB) (string, []any, 
 		if len(all) == 0 {
 			add("0")
 		} else {
-			add("s.cwd IN (?"+strings.Repeat(", ?", len(all)-1)+")", anys(all)...)
+			add("s.cwd IN (SELECT value FROM json_each(?))", jsonList(all))
 		}
 	}
 	if !f.Since.IsZero() {

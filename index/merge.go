@@ -34,6 +34,13 @@ func (l *listing) merged(ctx context.Context, db *migrations.DB, p *pending) ([]
 		}
 	}
 	rows = append(rows, slices.DeleteFunc(found, func(r Row) bool { return !l.selects(&r) })...)
+	if l.filter.Damaged == DamagedOmit {
+		hidden, err := l.x.hiddenSources(ctx, db)
+		if err != nil {
+			return nil, 0, err
+		}
+		rows = l.x.hide(rows, hidden)
+	}
 	slices.SortFunc(rows, l.compare)
 	total := len(rows)
 	rows = rows[min(max(l.filter.Offset, 0), len(rows)):]

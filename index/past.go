@@ -45,7 +45,7 @@ func (x *Index) planHistory(ctx context.Context, db *migrations.DB) (*historyPla
 	}
 	stamp, err := history.StampOf(x.fsys, x.home.HistoryDB())
 	if err != nil {
-		x.note("history can't be read: " + reasonOf(err))
+		x.noHistory(err)
 		return nil, nil
 	}
 	if stamp == had.Stamp && !had.Racy {
@@ -86,7 +86,7 @@ func (x *Index) readHistory(ctx context.Context, had *historyState) (p *historyP
 	case ctx.Err() != nil:
 		return nil, ctx.Err()
 	case err != nil:
-		x.note("history can't be read: " + reasonOf(err))
+		x.noHistory(err)
 		return nil, nil
 	}
 	err = p.read(ctx, h, had)
@@ -96,7 +96,7 @@ func (x *Index) readHistory(ctx context.Context, had *historyState) (p *historyP
 	}
 	if err != nil {
 		if ctx.Err() == nil {
-			x.note("history can't be read: " + reasonOf(err))
+			x.noHistory(err)
 			return nil, nil
 		}
 		return nil, err
@@ -180,7 +180,7 @@ func (p *historyPlan) write(ctx context.Context, w *writer, rep *Report) error {
 			return ctx.Err()
 		}
 		if err != nil {
-			p.x.note("history can't be read: " + reasonOf(err))
+			p.x.noHistory(err)
 			p.state = historyState{}
 			break
 		}

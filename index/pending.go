@@ -93,6 +93,17 @@ func (p *pending) keys(ctx context.Context, db *migrations.DB) ([]int64, error) 
 	return keys, nil
 }
 
+// unanswered are the keys of all files that the database must not answer for:
+// the stale ones, and those that are hidden.
+func (x *Index) unanswered(ctx context.Context, db *migrations.DB, p *pending) ([]int64, error) {
+	stale, err := p.keys(ctx, db)
+	if err != nil {
+		return nil, err
+	}
+	hidden, err := x.sourceKeys(ctx, db)
+	return append(stale, hidden...), err
+}
+
 func (x *Index) setPending(p *pending) {
 	x.pendingMu.Lock()
 	defer x.pendingMu.Unlock()

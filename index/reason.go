@@ -71,3 +71,29 @@ func inWords(err error) error {
 	}
 	return err
 }
+
+// noHistory notes that the prompts of history.db are left out of answers.
+func (x *Index) noHistory(err error) {
+	words := "history can't be read (" + reasonOf(err) + ")"
+	if migrations.Damaged(err) || migrations.BadStatement(err) {
+		words = "history is damaged"
+	}
+	x.noteMu.Lock()
+	x.history = words
+	x.noteMu.Unlock()
+	x.note(words + ": its prompts are left out")
+}
+
+// lostHistory is what noHistory last said; "" if history.db was read.
+func (x *Index) lostHistory() string {
+	x.noteMu.Lock()
+	defer x.noteMu.Unlock()
+	return x.history
+}
+
+// forgetHistory lets the next reading of history.db say whether it can be read.
+func (x *Index) forgetHistory() {
+	x.noteMu.Lock()
+	defer x.noteMu.Unlock()
+	x.history = ""
+}

@@ -37,12 +37,16 @@ func (x *Index) Rebuild(ctx context.Context) (Report, error) {
 			return err
 		}
 		x.setPending(nil)
+		if err := x.findSources(ctx, db, w); err != nil {
+			return err
+		}
 		return x.addFailures(ctx, db, w, &rep)
 	})
 	if err != nil {
 		return rep, fmt.Errorf("build index: %w", err)
 	}
 	x.finishReport(&rep, w)
+	rep.History = x.lostHistory()
 	rep.Elapsed = x.opt.Now().Sub(start)
 	return rep, nil
 }

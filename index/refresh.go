@@ -36,8 +36,12 @@ func (x *Index) Refresh(ctx context.Context) (Report, error) {
 		return rep, fmt.Errorf("list %s: %w", x.root(), inWords(err))
 	}
 	x.looks.reset()
+	x.forgetHistory()
 	err = x.retrying(ctx, func(db *migrations.DB) error {
 		rep = Report{}
+		if err := x.findSources(ctx, db, w); err != nil {
+			return err
+		}
 		return x.refresh(ctx, db, w, &rep)
 	})
 	if err != nil && ctx.Err() == nil {
@@ -47,6 +51,7 @@ func (x *Index) Refresh(ctx context.Context) (Report, error) {
 		err = nil
 	}
 	x.finishReport(&rep, w)
+	rep.History = x.lostHistory()
 	rep.Elapsed = x.opt.Now().Sub(start)
 	return rep, err
 }

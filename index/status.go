@@ -2,6 +2,7 @@ package index
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strconv"
 	"time"
@@ -23,10 +24,14 @@ func (x *Index) Status(ctx context.Context) (Status, error) {
 				s.Size += info.Size
 			}
 		}
-		if err := s.ask(ctx, db); err != nil || !x.unstored().sessions() {
+		if x.unstored().sessions() {
+			return errors.Join(s.askMeta(ctx, db), x.statusOfFiles(ctx, &s))
+		}
+		hidden, err := x.sourceKeys(ctx, db)
+		if err != nil {
 			return err
 		}
-		return x.statusOfFiles(ctx, &s)
+		return errors.Join(s.askMeta(ctx, db), s.ask(ctx, db, hidden))
 	})
 	if err != nil && ctx.Err() == nil {
 		x.note("index can't be read now (" + reasonOf(err) + "): sessions are read from the files")
@@ -45,11 +50,16 @@ func (x *Index) statusOfFiles(ctx context.Context, s *Status) error {
 	}
 	*s = Status{Path: s.Path, Journal: s.Journal, ReadOnly: s.ReadOnly, Schema: s.Schema, Extract: s.Extract, Built: s.Built, Size: s.Size}
 	all, err := x.look(ctx, w, (&pending{walk: w, all: true}).files())
+	hidden, err2 := x.hiddenSources(ctx, nil)
+	if err == nil {
+		err = err2
+	}
 	i := 0
 	for _, scope := range w.scopes {
 		for j := range scope.files {
 			if err == nil && !all[i].gone {
-				s.count(&scope.files[j], &all[i])
+				m, ok := hidden[w.path(scope.name, scope.files[j].name)]
+				s.count(&scope.files[j], &all[i], ok && all[i].id == m.ID)
 			}
 			i++
 		}
@@ -62,7 +72,7 @@ func (x *Index) statusOfFiles(ctx context.Context, s *Status) error {
 	return err
 }
 
-func (s *Status) count(f *diskFile, k *looked) {
+func (s *Status) count(f *diskFile, k *looked, hidden bool) {
 	s.Files++
 	s.FileBytes += k.info.Size
 	s.Entries += int64(k.entries)
@@ -77,12 +87,14 @@ func (s *Status) count(f *diskFile, k *looked) {
 		s.Damaged++
 	case f.child():
 		s.Children++
+	case hidden:
+		s.Hidden++
 	default:
 		s.Sessions++
 	}
 }
 
-func (s *Status) ask(ctx context.Context, db *migrations.DB) error {
+func (s *Status) askMeta(ctx context.Context, db *migrations.DB) error {
 	var err error
 	if s.Schema, err = db.Version(ctx); err != nil {
 		return err
@@ -104,10 +116,15 @@ func (s *Status) ask(ctx context.Context, db *migrations.DB) error {
 			s.Built = time.UnixMilli(n).UTC()
 		}
 	}
+	return nil
+}
+
+func (s *Status) ask(ctx context.Context, db *migrations.DB, hidden []int64) error {
+	s.Hidden = len(hidden)
 	row := db.QueryRowContext(ctx, `
-		SELECT count(*), coalesce(sum(state = 'ok' AND child = 0), 0), coalesce(sum(state = 'ok' AND child = 1), 0),
+		SELECT count(*), coalesce(sum(state = 'ok' AND child = 0 AND key NOT IN (SELECT value FROM json_each(?))), 0), coalesce(sum(state = 'ok' AND child = 1), 0),
 		       coalesce(sum(state NOT IN ('ok', 'empty')), 0), coalesce(sum(state = 'empty'), 0), coalesce(sum(size), 0), coalesce(sum(entries), 0)
-		FROM sessions`)
+		FROM sessions`, jsonList(append([]int64{}, hidden...)))
 	if err := row.Scan(&s.Files, &s.Sessions, &s.Children, &s.Damaged, &s.Empty, &s.FileBytes, &s.Entries); err != nil {
 		return err
 	}

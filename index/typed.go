@@ -44,7 +44,7 @@ func (x *Index) historyHits(ctx context.Context, r *SearchRequest) (hits []Hit, 
 	case ctx.Err() != nil:
 		return nil, ctx.Err()
 	case err != nil:
-		x.note("history can't be read: " + reasonOf(err))
+		x.noHistory(err)
 	}
 	return hits, nil
 }
@@ -131,7 +131,7 @@ func (x *Index) Typed(ctx context.Context) iter.Seq2[Hit, error] {
 					p = &pending{walk: w, all: true}
 					return err
 				}
-				stale, err := p.keys(ctx, db)
+				stale, err := x.unanswered(ctx, db, p)
 				if err == nil {
 					going, err = x.eachTyped(ctx, db, stale, yield)
 				}

@@ -70,21 +70,40 @@ func (x *Index) Usage(ctx context.Context, f UsageFilter) ([]UsageRow, error) {
 
 // packs are those of the database, and for what it doesn't hold of the files.
 func (x *Index) packs(ctx context.Context, db *migrations.DB) ([]sessionPack, error) {
+	hidden, err := x.hiddenSources(ctx, db)
+	if err != nil {
+		return nil, err
+	}
 	p := x.unstored()
-	if db == nil || p != nil && p.all {
-		w, err := x.walk(ctx)
-		if err != nil {
-			return nil, err
-		}
-		return x.filePacks(ctx, &pending{walk: w, all: true})
+	var packs []sessionPack
+	if db != nil && (p == nil || !p.all) {
+		packs, err = x.storedPacks(ctx, db)
+		packs = slices.DeleteFunc(packs, func(s sessionPack) bool { return p.isStale(x.fileAt(s.scope, s.name)) })
+	} else {
+		p = &pending{all: true}
+		p.walk, err = x.walk(ctx)
 	}
-	packs, err := x.storedPacks(ctx, db)
-	if err != nil || !p.sessions() {
-		return packs, err
+	if err == nil && p.sessions() {
+		var more []sessionPack
+		more, err = x.filePacks(ctx, p)
+		packs = append(packs, more...)
 	}
-	packs = slices.DeleteFunc(packs, func(s sessionPack) bool { return p.isStale(x.fileAt(s.scope, s.name)) })
-	more, err := x.filePacks(ctx, p)
-	return append(packs, more...), err
+	return withoutSources(packs, hidden, x.fileAt), err
+}
+
+// withoutSources leaves out the packs of files whose copies are among them.
+func withoutSources(packs []sessionPack, hidden sources, at func(scope, name string) string) []sessionPack {
+	if len(hidden) == 0 {
+		return packs
+	}
+	ids := map[[2]string]string{}
+	for i := range packs {
+		ids[[2]string{packs[i].scope, packs[i].name}] = packs[i].id
+	}
+	return slices.DeleteFunc(packs, func(s sessionPack) bool {
+		m, ok := hidden[at(s.scope, s.name)]
+		return ok && (m.To == [2]string{} || ids[m.To] == m.ID)
+	})
 }
 
 // sessionPack is the usage of one session file.

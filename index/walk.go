@@ -90,14 +90,35 @@ func walkSessions(ctx context.Context, fsys storage.FS, root string) (*walk, err
 }
 
 // walkDir lists the session files right in an explicit directory, and those in
-// the sessions' own directories.
-func walkDir(fsys storage.FS, dir string) (*walk, error) {
+// the sessions' own directories. Any other directory in it is one of sessions
+// too, so that a home's sessions directory may be named.
+func walkDir(ctx context.Context, fsys storage.FS, dir string) (*walk, error) {
 	w := &walk{root: dir, failed: map[string]string{}}
-	s := diskScope{}
-	if err := s.add(fsys, dir, "", 0); err != nil {
+	list, err := fsys.StatDir(dir)
+	if err != nil {
 		return nil, err
 	}
+	own := map[string]bool{} // names of sessions' own directories
+	for _, e := range list {
+		if stem, ok := strings.CutSuffix(e.Name, ".jsonl"); ok {
+			own[stem] = true
+		}
+	}
+	var dirs []storage.DirEntry
+	isScope := func(e storage.DirEntry) bool {
+		return e.Info.Kind == storage.Dir && !own[e.Name] && !strings.HasPrefix(e.Name, ".") && !strings.HasSuffix(e.Name, ".jsonl")
+	}
+	s := diskScope{}
+	for _, e := range list {
+		if isScope(e) {
+			dirs = append(dirs, e)
+		}
+	}
+	s.take(fsys, dir, "", 0, slices.DeleteFunc(list, isScope))
 	w.scopes = []diskScope{s}
+	if err := w.addScopes(ctx, fsys, dirs); err != nil {
+		return nil, err
+	}
 	w.count()
 	return w, nil
 }
@@ -148,12 +169,21 @@ func (s *diskScope) add(fsys storage.FS, dir, prefix string, depth int) error {
 	if err != nil {
 		return err
 	}
+<<<<<<< HEAD
 	archives := map[string]bool{}
 	for _, e := range list {
 		if strings.HasSuffix(e.Name, archiveName) {
 			archives[e.Name] = true
 		}
 	}
+=======
+	s.take(fsys, dir, prefix, depth, list)
+	return nil
+}
+
+// take adds what the list of a directory names.
+func (s *diskScope) take(fsys storage.FS, dir, prefix string, depth int, list []storage.DirEntry) {
+>>>>>>> mend-index
 	for _, e := range list {
 		switch {
 		case strings.HasPrefix(e.Name, "."):
@@ -165,7 +195,6 @@ func (s *diskScope) add(fsys storage.FS, dir, prefix string, depth int) error {
 			_ = s.add(fsys, filepath.Join(dir, e.Name), prefix+e.Name+"/", depth+1)
 		}
 	}
-	return nil
 }
 
 // archiveName ends the names of archives, which lie beside session files.
