@@ -169,21 +169,18 @@ func (s *diskScope) add(fsys storage.FS, dir, prefix string, depth int) error {
 	if err != nil {
 		return err
 	}
-<<<<<<< HEAD
-	archives := map[string]bool{}
-	for _, e := range list {
-		if strings.HasSuffix(e.Name, archiveName) {
-			archives[e.Name] = true
-		}
-	}
-=======
 	s.take(fsys, dir, prefix, depth, list)
 	return nil
 }
 
 // take adds what the list of a directory names.
 func (s *diskScope) take(fsys storage.FS, dir, prefix string, depth int, list []storage.DirEntry) {
->>>>>>> mend-index
+	archives := map[string]bool{}
+	for _, e := range list {
+		if strings.HasSuffix(e.Name, archiveName) {
+			archives[e.Name] = true
+		}
+	}
 	for _, e := range list {
 		switch {
 		case strings.HasPrefix(e.Name, "."):
