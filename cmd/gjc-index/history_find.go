@@ -159,7 +159,7 @@ func (a *app) promptTable(cmd *cobra.Command, x *index.Index, hits []index.Hit) 
 	if len(hits) == 0 {
 		return nil
 	}
-	short, err := shortIDs(cmd.Context(), x)
+	short, err := shortIDs(cmd.Context(), x, sessionsOf(hits))
 	if err != nil {
 		return err
 	}

@@ -221,7 +221,11 @@ func (a *app) listRows(cmd *cobra.Command, x *index.Index, filter index.Filter) 
 	if a.json || len(all) == 0 {
 		return shown, total, nil
 	}
-	short, err := shortIDs(cmd.Context(), x)
+	ids := make([]string, len(all))
+	for i, r := range all {
+		ids[i] = r.ID
+	}
+	short, err := shortIDs(cmd.Context(), x, ids)
 	if err != nil {
 		return shown, total, err
 	}

@@ -145,7 +145,7 @@ func (a *app) printHits(cmd *cobra.Command, x *index.Index, hits []index.Hit) er
 	var short map[string]string
 	if !a.json && len(hits) > 0 {
 		var err error
-		if short, err = shortIDs(cmd.Context(), x); err != nil {
+		if short, err = shortIDs(cmd.Context(), x, sessionsOf(hits)); err != nil {
 			return err
 		}
 	}

@@ -61,7 +61,7 @@ func (a *app) showFound(cmd *cobra.Command, x *index.Index, s found, f showFlags
 		path = s.tree.Entries()
 	}
 	if !a.json {
-		short, err := shortIDs(cmd.Context(), x)
+		short, err := shortIDs(cmd.Context(), x, []string{s.row.ID})
 		if err != nil {
 			return err
 		}
