@@ -2,14 +2,17 @@ package session
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/gajae-code/gjc-index/jsonl"
 	"github.com/gajae-code/gjc-index/storage"
 	"github.com/gajae-code/gjc-index/storage/storagetest"
 )
@@ -120,6 +123,47 @@ func TestAppendDoesNotDependOnTheLengthOfTheFile(t *testing.T) {
 	}
 	if last := short[len(short)-3:]; !slices.Equal(last, []storagetest.Op{storagetest.OpWrite, storagetest.OpLstat, storagetest.OpWrite}) {
 		t.Errorf("the last append ends in %v, want one look and one write", last)
+	}
+}
+
+// TestFlushAfterAnotherSessionRewroteTheFile: what a session appended a moment
+// ago is in the file that another session of its store made since.
+func TestFlushAfterAnotherSessionRewroteTheFile(t *testing.T) {
+	b := newBench(t, Options{})
+	path := b.file("a.jsonl", sessionText("a", b.dir))
+	one, other := b.open(path), b.open(path)
+	for i := range 50 {
+		b.say(one, "user", fmt.Sprint(i))
+	}
+	noErr(t, other.RewriteEntries(t.Context(), nil))
+	noErr(t, one.Flush(t.Context()))
+	b.say(one, "user", "later")
+	noErr(t, one.Close())
+	noErr(t, other.Close())
+	if f := look(t, b.fsys, b.dir); len(f.texts) != 2+51 {
+		t.Errorf("%d texts, want 53", len(f.texts))
+	}
+}
+
+// TestAFileThatIsMovedAwayIsNoticedAtTheLatestWhenItIsClosed: appends that
+// follow one another at once trust the last look at the path.
+func TestAFileThatIsMovedAwayIsNoticedAtTheLatestWhenItIsClosed(t *testing.T) {
+	for range 20 {
+		b := newBench(t, Options{})
+		path := b.file("a.jsonl", sessionText("a", b.dir))
+		s := b.open(path)
+		b.say(s, "user", "one")
+		b.say(s, "user", "two")
+		noErr(t, os.Rename(path, path+".away"))
+		_, err := s.AppendMessage(t.Context(), message("user", "three"))
+		if err == nil {
+			if err = s.Close(); !strings.Contains(b.read(path+".away"), "three") {
+				t.Error("an entry is lost")
+			}
+		}
+		if !errors.Is(err, jsonl.ErrReplaced) {
+			t.Errorf("append or Close = %v, want ErrReplaced", err)
+		}
 	}
 }
 
