@@ -139,8 +139,8 @@ func (a *app) printPrompts(cmd *cobra.Command, x *index.Index, hits []index.Hit,
 	switch {
 	case all > f.offset+f.limit:
 		a.note("there is more: --offset %d shows what follows", f.offset+f.limit)
-	case all == 0 && !a.json:
-		a.note("nothing found")
+	case all == 0:
+		a.nothingFound()
 	}
 	return nil
 }
