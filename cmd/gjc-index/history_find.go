@@ -169,7 +169,7 @@ func (a *app) promptTable(cmd *cobra.Command, x *index.Index, hits []index.Hit) 
 	for i, h := range hits {
 		id := h.EntryID
 		if h.Source == index.SourceSession {
-			id = shortOf(h.SessionID, short)
+			id = shortOf(h.SessionID, h.Path, short)
 		}
 		rows[i] = [3]string{whenCol: ago(a.now(), h.Time), whereCol: fit(plain(baseName(h.Cwd)), 16), idCol: fit(plain(id), 24)}
 		for c, cell := range rows[i] {

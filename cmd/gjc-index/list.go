@@ -282,7 +282,9 @@ func (a *app) sayNotThere(where string) bool {
 // search. With --json no object says the former.
 func (a *app) nothingFound() {
 	where, err := a.sessionsDir()
-	if err == nil && a.sayNotThere(where) || a.json {
+	home, herr := a.homeDir()
+	prompts := a.sessionDir == "" && herr == nil && a.isThere(home.HistoryDB())
+	if err == nil && !prompts && a.sayNotThere(where) || a.json {
 		return
 	}
 	a.note("nothing found")

@@ -174,7 +174,7 @@ func (a *app) printHit(h index.Hit, short map[string]string) {
 		where = append(where, plain(baseName(h.Cwd)))
 	}
 	if h.SessionID != "" {
-		where = append(where, shortOf(h.SessionID, short))
+		where = append(where, shortOf(h.SessionID, h.Path, short))
 	} else {
 		where = append(where, h.Source.String())
 	}

@@ -219,3 +219,23 @@ func TestAgo(t *testing.T) {
 		}
 	}
 }
+
+// What a list shows as the name of a session can be given as an argument.
+func TestWhatIsShownAsAnIDCanBeGiven(t *testing.T) {
+	files := map[string]string{}
+	ids := map[string]string{"plain": "0195c2a1", "none": "", "dash": "--help", "dash2": "-x", "escape": "\u0085red", "blank": "a b/c", "no stem": "d e"}
+	for stem, id := range ids {
+		files["p/"+stem+".jsonl"] = small(id, "/p", "prompt", 1)
+	}
+	home := makeHome(t, files)
+	out, _, status := answer(t, "list", "--home", home)
+	if status != exitDone || strings.Count(out, "\n") != len(ids) {
+		t.Fatalf("list: status %d, %q", status, out)
+	}
+	for line := range strings.Lines(out) {
+		name := strings.TrimSpace(line[strings.LastIndex(line, "  ")+2:])
+		if _, errs, status := answer(t, "show", "--home", home, name); status != exitDone {
+			t.Errorf("show %q: status %d, %q", name, status, errs)
+		}
+	}
+}
