@@ -62,14 +62,24 @@ func (x *Index) Search(ctx context.Context, r SearchRequest) (Found, error) {
 		}
 		f := SearchFilter{Sources: r.Sources, SessionID: r.Session, Since: r.Since, Until: r.Until,
 			Repeats: r.Repeats, hidden: hidden}
+		p := x.unstored()
+		if p != nil && p.all {
+			return nil
+		}
+		var err error
+		if f.without, err = p.keys(ctx, db); err != nil {
+			return err
+		}
 		if filepath.IsAbs(r.Session) {
-			p, err := x.place(ctx, db, r.Session)
+			at, err := x.place(ctx, db, r.Session)
+			if errors.Is(err, fs.ErrNotExist) && p.isStale(r.Session) {
+				return nil // it is in no row yet
+			}
 			if err != nil {
 				return err
 			}
-			f.SessionID = p.ID
+			f.SessionID = at.ID
 		}
-		var err error
 		if f.Cwds, err = x.cwdsOf(ctx, db, r); err != nil {
 			return err
 		}
@@ -88,11 +98,28 @@ func (x *Index) Search(ctx context.Context, r SearchRequest) (Found, error) {
 		return x.searchUnindexed(ctx, r, hidden)
 	case noIndex, p != nil && p.all:
 		return x.searchUnindexed(ctx, r, hidden)
-	case p != nil && len(p.new) > 0 && r.wants(SourceSession):
+	case p != nil:
+		return x.addUnstored(ctx, r, p, found, hidden)
+	}
+	return found, nil
+}
+
+// addUnstored adds what the database doesn't hold, from the files.
+func (x *Index) addUnstored(ctx context.Context, r SearchRequest, p *pending, found Found, hidden *hidden) (Found, error) {
+	if len(p.new) > 0 && r.wants(SourceSession) {
 		more, err := x.scanFiles(ctx, r, p.names(), hidden)
+		if err != nil {
+			return found, err
+		}
 		found.Hits = mergeHits(found.Hits, more.Hits, &r)
 		found.Failed = more.Failed
-		return found, err
+	}
+	if p.history && r.wants(SourceHistory) && r.Session == "" {
+		rows, err := x.historyHits(ctx, &r)
+		if err != nil {
+			return found, err
+		}
+		found.Hits = mergeHits(found.Hits, rows, &r)
 	}
 	return found, nil
 }

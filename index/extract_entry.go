@@ -200,7 +200,7 @@ func (x *extractor) entryPatch(rec *jsonl.Record) error {
 	if x.r.version < 4 || !f.EntryID.Ok() {
 		return nil
 	}
-	if _, _, ok := jsonl.ParseEntryPatch(rec.Raw); !ok {
+	if _, message, ok := jsonl.ParseEntryPatch(rec.Raw); !ok || !message.Is(jsonl.Object) {
 		return nil
 	}
 	id := f.EntryID.Text()
@@ -272,7 +272,7 @@ func (x *extractor) patchEarlier(id string, rec *jsonl.Record) error {
 		if !t.known {
 			return errWhole // its fact holds the timestamp as it stands
 		}
-		fact := responseFact(factAnswer, seq, id, "", t, r)
+		fact := responseFact(factAnswer, seq+1, id, "", t, r)
 		x.r.respent[seq] = &fact
 	}
 	x.notePatch(seq, rec)

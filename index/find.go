@@ -19,7 +19,7 @@ const maxCandidates = 20
 func (x *Index) Find(ctx context.Context, ref string) (Row, error) {
 	ranks := [4][]Row{}
 	abs, want := ref, strings.ToLower(ref)
-	f := Filter{Damaged: DamagedToo, Children: true, ref: want}
+	f := Filter{Damaged: DamagedToo, Children: true, ref: want, brief: true}
 	var err error
 	if strings.ContainsRune(ref, filepath.Separator) || strings.HasSuffix(ref, ".jsonl") {
 		if abs, err = filepath.Abs(ref); err != nil {
@@ -30,6 +30,7 @@ func (x *Index) Find(ctx context.Context, ref string) (Row, error) {
 	if ascii := strings.IndexFunc(f.ref, func(r rune) bool { return r >= utf8.RuneSelf }) < 0; !ascii {
 		f.ref = "" // SQLite lowers ASCII only
 	}
+	seen := map[string]bool{} // a file that is written just now may come twice
 	rows, _, err := x.Sessions(ctx, f)
 	if err != nil {
 		return Row{}, err
@@ -38,7 +39,8 @@ func (x *Index) Find(ctx context.Context, ref string) (Row, error) {
 		if err != nil {
 			return Row{}, err
 		}
-		if at := rankOf(&row, abs, ref, want); at >= 0 {
+		if at := rankOf(&row, abs, ref, want); at >= 0 && !seen[row.Path] {
+			seen[row.Path] = true
 			ranks[at] = append(ranks[at], row)
 		}
 	}

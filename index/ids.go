@@ -26,7 +26,7 @@ func (x *Index) IDs(ctx context.Context) ([]string, error) {
 		return json.Unmarshal(list, &ids)
 	})
 	p := x.unstored()
-	if err == nil && asked && (p == nil || !p.all && len(p.new) == 0) {
+	if err == nil && asked && (p == nil || !p.all && len(p.stale) == 0) {
 		return ids, nil
 	}
 	return x.listedIDs(ctx)
@@ -35,7 +35,7 @@ func (x *Index) IDs(ctx context.Context) ([]string, error) {
 // listedIDs are those of the sessions as listed, files that are not in the
 // database among them.
 func (x *Index) listedIDs(ctx context.Context) ([]string, error) {
-	rows, _, err := x.Sessions(ctx, Filter{Damaged: DamagedToo, Children: true})
+	rows, _, err := x.Sessions(ctx, Filter{Damaged: DamagedToo, Children: true, brief: true})
 	if err != nil {
 		return nil, err
 	}

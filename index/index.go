@@ -44,6 +44,7 @@ type Index struct {
 	db        *migrations.DB // nil: none
 	file      storage.Info   // of the file that db has open
 	settled   bool           // db stays nil
+	why       error          // why it does, or is for reading only; nil if there is no home
 	setAsides int
 
 	tickOnce sync.Once
@@ -58,14 +59,15 @@ type Index struct {
 	hiddenMu  sync.Mutex
 	hiddenHas hiddenCache
 
+	looks looks
+
 	pendingMu sync.Mutex
 	pending   *pending // what the last refresh saw and could not store; nil if it stored all
 }
 
 // Open opens the index of home, making its database if there is none and the
 // home exists. It does not fail for anything that is wrong with the database:
-// see Notes. The only errors are those of ctx, and storage.ErrLocked if another
-// process keeps the index for itself longer than the busy timeout.
+// see Notes. The only errors are those of ctx.
 func Open(ctx context.Context, fsys storage.FS, home scope.Home, opt Options) (*Index, error) {
 	x := &Index{fsys: fsys, home: home, opt: opt.withDefaults()}
 	op, err := x.begin(ctx)

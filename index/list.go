@@ -73,7 +73,7 @@ func (x *Index) Sessions(ctx context.Context, f Filter) (iter.Seq2[Row, error], 
 		rows, total, err = list.fromFiles(ctx)
 	}
 	if err != nil {
-		return nil, 0, fmt.Errorf("list sessions: %w", err)
+		return nil, 0, fmt.Errorf("list sessions: %w", inWords(err))
 	}
 	return func(yield func(Row, error) bool) {
 		for i := range rows {
@@ -99,10 +99,10 @@ type listing struct {
 
 func (l *listing) run(ctx context.Context, db *migrations.DB) ([]Row, int, error) {
 	p := l.x.unstored()
-	if db == nil && p == nil {
+	if db == nil && (p == nil || !p.all) {
 		return l.fromFiles(ctx)
 	}
-	if p == nil || len(p.new) == 0 && len(p.gone) == 0 && !p.all {
+	if !p.sessions() && db != nil {
 		return l.stored(ctx, db)
 	}
 	return l.merged(ctx, db, p)

@@ -24,6 +24,9 @@ type Report struct {
 	// NoIndex says that there is no database to answer from: sessions are
 	// listed from the files.
 	NoIndex bool
+	// Unwritten says in plain words why what changed could not be written; nil
+	// if it was, or if there is no home.
+	Unwritten error
 }
 
 // Progress is how far a build has come. Total is an estimate until the walk is
@@ -46,6 +49,7 @@ type Status struct {
 	Files, Sessions, Children, Damaged int
 	Empty                              int // files that hold nothing but white space
 	Entries, Prompts, Labels, Usage    int64
+	Estimated                          bool  // of large files only the beginnings are counted
 	FileBytes                          int64 // of the session files indexed
 	Notes                              []string
 }

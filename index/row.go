@@ -89,7 +89,8 @@ type Filter struct {
 	Damaged  Damaged
 	Children bool // children too
 
-	ref string // only what a reference may mean, or more; see Find
+	ref   string // only what a reference may mean, or more; see Find
+	brief bool   // numbers of rows don't matter
 }
 
 // EntryRow is one entry of a session and where it lies in the file.

@@ -2,6 +2,7 @@ package index
 
 import (
 	"context"
+	"fmt"
 	"strconv"
 	"time"
 
@@ -14,7 +15,7 @@ func (x *Index) Status(ctx context.Context) (Status, error) {
 	err := x.retrying(ctx, func(db *migrations.DB) error {
 		s = Status{}
 		if db == nil {
-			return nil
+			return x.statusOfFiles(ctx, &s)
 		}
 		s.Path, s.Journal, s.ReadOnly = x.home.IndexDB(), string(db.Journal()), db.ReadOnly()
 		for _, name := range []string{s.Path, s.Path + "-wal"} {
@@ -22,10 +23,63 @@ func (x *Index) Status(ctx context.Context) (Status, error) {
 				s.Size += info.Size
 			}
 		}
-		return s.ask(ctx, db)
+		if err := s.ask(ctx, db); err != nil || !x.unstored().sessions() {
+			return err
+		}
+		return x.statusOfFiles(ctx, &s)
 	})
+	if err != nil && ctx.Err() == nil {
+		x.note("index can't be read now (" + reasonOf(err) + "): sessions are read from the files")
+		s = Status{}
+		err = x.statusOfFiles(ctx, &s)
+	}
 	s.Notes = x.Notes()
 	return s, err
+}
+
+// statusOfFiles counts what the database doesn't hold, or not as it is now.
+func (x *Index) statusOfFiles(ctx context.Context, s *Status) error {
+	w, err := x.walk(ctx)
+	if err != nil {
+		return fmt.Errorf("list %s: %w", x.root(), inWords(err))
+	}
+	*s = Status{Path: s.Path, Journal: s.Journal, ReadOnly: s.ReadOnly, Schema: s.Schema, Extract: s.Extract, Built: s.Built, Size: s.Size}
+	all, err := x.look(ctx, w, (&pending{walk: w, all: true}).files())
+	i := 0
+	for _, scope := range w.scopes {
+		for j := range scope.files {
+			if err == nil && !all[i].gone {
+				s.count(&scope.files[j], &all[i])
+			}
+			i++
+		}
+	}
+	if err != nil || x.dir != "" {
+		return err
+	}
+	n, err := x.historyCount(ctx)
+	s.Prompts += n
+	return err
+}
+
+func (s *Status) count(f *diskFile, k *looked) {
+	s.Files++
+	s.FileBytes += k.info.Size
+	s.Entries += int64(k.entries)
+	s.Prompts += int64(k.prompts)
+	s.Labels += int64(k.labels)
+	s.Usage += int64(k.usage)
+	s.Estimated = s.Estimated || !k.whole
+	switch {
+	case k.state == StateEmpty:
+		s.Empty++
+	case k.state != StateOK:
+		s.Damaged++
+	case f.child():
+		s.Children++
+	default:
+		s.Sessions++
+	}
 }
 
 func (s *Status) ask(ctx context.Context, db *migrations.DB) error {

@@ -213,17 +213,3 @@ func (s *diskScope) digest() []byte {
 	}
 	return d.bytes()
 }
-
-// reasonOf is an error in words that name no path twice and none of the file's
-// text.
-func reasonOf(err error) string {
-	var pe *fs.PathError
-	var ue *storage.UnsafeError
-	switch {
-	case errors.As(err, &ue):
-		return ue.Reason
-	case errors.As(err, &pe):
-		return pe.Op + ": " + pe.Err.Error()
-	}
-	return err.Error()
-}

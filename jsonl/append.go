@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"time"
 
 	"github.com/gajae-code/gjc-index/storage"
 )
@@ -13,6 +14,12 @@ import (
 // opened: it was removed, moved away or rewritten by another program. Nothing
 // was written; open the session again.
 var ErrReplaced = errors.New("session file was moved, removed or replaced: open it again")
+
+// lookEvery is for how long an append trusts the last look at its path, less
+// than another program needs to act on an answer. In between the open file
+// alone is asked, which is cheaper and tells whether it was removed or
+// replaced; only one that was renamed is noticed by the next look.
+const lookEvery = 25 * time.Microsecond
 
 // Outcome says what became of a batch of records.
 type Outcome uint8
@@ -68,7 +75,12 @@ type Appender struct {
 	size       int64 // the file's length as this appender left it
 	terminated bool  // and whether it ended in a line end
 	foreign    bool  // somebody else has appended since
-	buf        []byte
+
+	every   time.Duration // lookEvery, but for tests
+	looked  time.Time     // at the path
+	trusted bool          // something was appended without a look since
+
+	buf []byte
 }
 
 // OpenAppender opens the transcript at path for appending and makes it
@@ -79,7 +91,7 @@ func OpenAppender(fsys storage.FS, path string) (*Appender, error) {
 	if err != nil {
 		return nil, err
 	}
-	a := &Appender{fsys: fsys, path: path, file: f}
+	a := &Appender{fsys: fsys, path: path, file: f, every: lookEvery}
 	if err := a.prepare(); err != nil {
 		return nil, errors.Join(err, f.Close())
 	}
@@ -125,6 +137,7 @@ func (a *Appender) Info() storage.Info { return a.id }
 // Check compares the path with the open file. Its answer is ErrReplaced if
 // another file or none is there.
 func (a *Appender) Check() error {
+	a.looked = time.Now()
 	st, err := a.fsys.Lstat(a.path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("%w: %w", ErrReplaced, err)
@@ -135,13 +148,36 @@ func (a *Appender) Check() error {
 	if st.Kind != storage.Regular || !st.SameFile(a.id) {
 		return ErrReplaced
 	}
-	a.id.Mode = st.Mode
+	a.trusted = false
+	a.see(st)
+	return nil
+}
+
+// look is Check, or less if the path was looked at a moment ago.
+func (a *Appender) look() error {
+	if time.Since(a.looked) >= a.every {
+		return a.Check()
+	}
+	st, err := a.file.Peek()
+	if err != nil {
+		return err
+	}
+	if st.Links != a.id.Links {
+		return a.Check()
+	}
+	a.trusted = true
+	a.see(st)
+	return nil
+}
+
+// see takes notice of what the open file has become.
+func (a *Appender) see(st storage.Info) {
+	a.id.Mode, a.id.Links = st.Mode, st.Links
 	if st.Size != a.size {
 		a.foreign = true
 		a.size = st.Size
 		a.terminated = false // not known
 	}
-	return nil
 }
 
 // Append writes lines, whole records that each end in a line end, with one
@@ -152,7 +188,7 @@ func (a *Appender) Check() error {
 // the file any more, and Uncertain if bytes of it may be, or if they could not
 // be synced; the file then ends in a line end if that could be done.
 func (a *Appender) Append(ctx context.Context, lines []byte, sync bool) error {
-	if err := a.ready(ctx); err != nil {
+	if err := a.ready(ctx, sync); err != nil {
 		return &AppendError{Outcome: RolledBack, Err: err}
 	}
 	old := a.size
@@ -171,11 +207,15 @@ func (a *Appender) Append(ctx context.Context, lines []byte, sync bool) error {
 	return nil
 }
 
-func (a *Appender) ready(ctx context.Context) error {
+func (a *Appender) ready(ctx context.Context, sync bool) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	if err := a.Check(); err != nil {
+	look := a.look
+	if sync {
+		look = a.Check // what is to last gets the whole look, which is little beside the sync
+	}
+	if err := look(); err != nil {
 		return err
 	}
 	if a.id.Mode.Perm()&0o077 != 0 {
@@ -239,8 +279,14 @@ func (a *Appender) cut(old, n int64) (bool, error) {
 	return true, nil
 }
 
-// Sync makes durable what was appended.
-func (a *Appender) Sync() error { return a.file.Sync() }
+// Sync makes durable what was appended. Its answer is ErrReplaced if the path
+// no longer names the file.
+func (a *Appender) Sync() error {
+	if err := a.file.Sync(); err != nil || !a.trusted {
+		return err
+	}
+	return a.Check()
+}
 
 // Close closes the file, which frees its lock. It does not sync.
 func (a *Appender) Close() error { return a.file.Close() }

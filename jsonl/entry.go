@@ -98,14 +98,23 @@ func (e *Entry) SetValue(o *Obj) {
 	e.value.Store(o)
 	e.changed = true
 	e.kind = o.Get("type").Str()
-	e.id, e.idKind = o.Get("id").Str(), o.Get("id").Kind()
-	e.parent, e.parentKind = o.Get("parentId").Str(), o.Get("parentId").Kind()
+	id, parent := o.Get("id"), o.Get("parentId")
+	e.id, e.idKind = id.Str(), id.Kind()
+	e.parent, e.parentKind = parent.Str(), parent.Kind()
 	e.timestamp = o.Get("timestamp").Str()
 	e.role = ""
 	if e.kind == "message" {
 		e.role = o.Get("message").Get("role").Str()
 	}
 	e.event, e.hasEvent = ParseEventID(o.Get("event_id").Str())
+}
+
+// Sign gives an entry that nobody else has seen yet its event_id, the last key.
+func (e *Entry) Sign(id EventID) {
+	o := e.Value()
+	o.Delete("event_id")
+	o.Set("event_id", StringValue(id.String()))
+	e.event, e.hasEvent, e.changed = id, true, true
 }
 
 // AppendJSON appends the record as it is written: the bytes read, if it is

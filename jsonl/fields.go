@@ -103,22 +103,27 @@ func (f *Fields) ofMessage(m Value) {
 	f.Model = litOf(m.Get("model"))
 	f.StopReason = litOf(m.Get("stopReason"))
 	f.ToolName = litOf(m.Get("toolName"))
-	u := m.Get("usage")
+	f.Usage = MessageUsage(m)
+}
+
+// MessageUsage is what a message says of its usage.
+func MessageUsage(message Value) (w UsageFields) {
+	u := message.Get("usage")
 	if !u.Is(Object) {
-		return
+		return w
 	}
-	w := &f.Usage
 	w.Has, w.Whole = true, true
-	for _, n := range []struct {
-		key string
-		to  *float64
-	}{{"input", &w.Input}, {"output", &w.Output}, {"cacheRead", &w.CacheRead}, {"cacheWrite", &w.CacheWrite}} {
-		*n.to = u.Get(n.key).Num()
-		w.Whole = w.Whole && u.Get(n.key).Is(Number)
+	number := func(key string) float64 {
+		v := u.Get(key)
+		w.Whole = w.Whole && v.Is(Number)
+		return v.Num()
 	}
+	w.Input, w.Output = number("input"), number("output")
+	w.CacheRead, w.CacheWrite = number("cacheRead"), number("cacheWrite")
 	total := u.Get("cost").Get("total")
 	w.Cost, w.HasCost = total.Num(), total.Is(Number)
 	w.PremiumRequests = u.Get("premiumRequests").Num()
+	return w
 }
 
 func (f *Fields) ofContent(c Value) {

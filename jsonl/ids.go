@@ -26,10 +26,10 @@ func (id EventID) String() string { return hexString(uint64(id), 16) }
 
 // hexString writes the lowest digits hexadecimal digits of n.
 func hexString(n uint64, digits int) string {
-	b := make([]byte, digits)
+	var b [16]byte
 	for i := digits - 1; i >= 0; i-- {
 		b[i] = hexDigits[n&15]
 		n >>= 4
 	}
-	return string(b)
+	return string(b[:digits])
 }

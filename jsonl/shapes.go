@@ -21,8 +21,13 @@ func (b Base) members() []Member {
 
 // entry begins an entry whose base comes first.
 func (b Base) entry(kind string, payload ...Member) *Obj {
-	o := NewObj(textMember("type", kind))
-	for _, m := range append(b.members(), payload...) {
+	base := b.members()
+	o := &Obj{members: make([]Member, 0, 1+len(base)+len(payload)+1)} // and an event_id
+	o.Set("type", StringValue(kind))
+	for _, m := range base {
+		setPresent(o, m.Key, m.Value)
+	}
+	for _, m := range payload {
 		setPresent(o, m.Key, m.Value)
 	}
 	return o

@@ -53,12 +53,12 @@ func (s *Session) appendLocked(ctx context.Context, batch ...New) (Receipt, erro
 	if len(batch) == 0 {
 		return Receipt{Outcome: jsonl.Committed}, nil
 	}
-	entries, err := s.makeLocked(batch)
+	entries, plain, err := s.makeLocked(batch)
 	r := Receipt{Outcome: jsonl.RolledBack, IDs: idsOf(entries)}
 	if err != nil {
 		return r, err
 	}
-	r.Outcome, err = s.commitLocked(ctx, entries)
+	r.Outcome, err = s.commitLocked(ctx, entries, plain)
 	return r, err
 }
 
@@ -72,39 +72,45 @@ func idsOf(entries []*jsonl.Entry) []string {
 }
 
 // makeLocked makes the entries of a batch: ids, parents, times, redaction,
-// validation.
-func (c *core) makeLocked(batch []New) ([]*jsonl.Entry, error) {
-	made := map[string]bool{}
+// validation. plain says that all of them are jsonl.Plain.
+func (c *core) makeLocked(batch []New) (entries []*jsonl.Entry, plain bool, err error) {
+	var made map[string]bool
+	if len(batch) > 1 {
+		made = make(map[string]bool, len(batch))
+	}
 	parent := c.leafIDLocked()
-	entries := make([]*jsonl.Entry, 0, len(batch))
+	entries, plain = make([]*jsonl.Entry, 0, len(batch)), c.st.opt.Redact == nil
 	for _, build := range batch {
-		base := jsonl.Base{ID: c.entryIDLocked(made), Parent: parent, Timestamp: c.st.timestamp()}
-		v, err := c.normal(jsonl.ObjectValue(build(base, c.header.ID())))
-		if err != nil {
-			return entries, err
+		base := jsonl.Base{ID: c.entryIDLocked(made), Parent: parent, Timestamp: c.timestampLocked()}
+		v := jsonl.ObjectValue(build(base, c.header.ID()))
+		if !jsonl.Plain(v) {
+			plain = false
+			if v, err = normal(v); err != nil {
+				return entries, false, err
+			}
 		}
+		v = c.st.opt.Redact.Value(v)
 		e := jsonl.NewEntry(v.Obj())
 		entries = append(entries, e)
 		if err := checkEntry(e, base.ID); err != nil {
-			return entries, err
+			return entries, false, err
 		}
 		parent = base.ID
-		made[base.ID] = true
+		if made != nil {
+			made[base.ID] = true
+		}
 	}
-	return entries, nil
+	return entries, plain, nil
 }
 
-// normal is a new record as it stays in memory: redacted, nothing undefined,
-// images as they read when they are loaded again.
-func (c *core) normal(v jsonl.Value) (jsonl.Value, error) {
-	if !jsonl.Plain(v) {
-		var err error
-		if v, err = jsonl.Normalize(v); err != nil {
-			return v, err
-		}
-		v = jsonl.CanonicalImages(v)
+// normal is a new record as it stays in memory: nothing undefined, images as
+// they read when they are loaded again.
+func normal(v jsonl.Value) (jsonl.Value, error) {
+	v, err := jsonl.Normalize(v)
+	if err != nil {
+		return v, err
 	}
-	return c.st.opt.Redact.Value(v), nil
+	return jsonl.CanonicalImages(v), nil
 }
 
 func (c *core) entryIDLocked(made map[string]bool) string {
@@ -137,12 +143,12 @@ func checkEntry(e *jsonl.Entry, id string) error {
 }
 
 // commitLocked writes new entries and takes them into memory. It is the one
-// way by which entries get into a transcript.
-func (c *core) commitLocked(ctx context.Context, entries []*jsonl.Entry) (jsonl.Outcome, error) {
+// way by which entries get into a transcript. plain is makeLocked's answer.
+func (c *core) commitLocked(ctx context.Context, entries []*jsonl.Entry, plain bool) (jsonl.Outcome, error) {
 	if c.latched != nil {
 		return jsonl.RolledBack, c.latchedError()
 	}
-	outcome, err := c.persistLocked(ctx, entries)
+	outcome, err := c.persistLocked(ctx, entries, plain)
 	if err != nil {
 		return c.failed(err)
 	}
@@ -187,7 +193,7 @@ func (c *core) takeLocked(entries []*jsonl.Entry) {
 }
 
 // persistLocked brings entries to disk, or leaves them for later.
-func (c *core) persistLocked(ctx context.Context, entries []*jsonl.Entry) (jsonl.Outcome, error) {
+func (c *core) persistLocked(ctx context.Context, entries []*jsonl.Entry, plain bool) (jsonl.Outcome, error) {
 	if c.memory {
 		return jsonl.Committed, nil
 	}
@@ -203,11 +209,13 @@ func (c *core) persistLocked(ctx context.Context, entries []*jsonl.Entry) (jsonl
 	if err := c.signNew(ctx, entries); err != nil {
 		return jsonl.RolledBack, err
 	}
-	values := make([]jsonl.Value, len(entries))
-	for i, e := range entries {
-		values[i] = jsonl.ObjectValue(e.Value())
+	c.buf = c.buf[:0]
+	for _, e := range entries {
+		if err := c.encodeLocked(ctx, jsonl.ObjectValue(e.Value()), plain); err != nil {
+			return jsonl.RolledBack, err
+		}
 	}
-	return jsonl.Committed, c.writeLocked(ctx, values)
+	return jsonl.Committed, c.writeBufferLocked(ctx)
 }
 
 // signNew gives event ids to entries that nobody else has seen yet, in place.
@@ -217,9 +225,7 @@ func (c *core) signNew(ctx context.Context, entries []*jsonl.Entry) error {
 		return err
 	}
 	for i, e := range entries {
-		o := e.Value()
-		o.Set(eventKey, jsonl.StringValue((first + jsonl.EventID(i)).String()))
-		e.SetValue(o)
+		e.Sign(first + jsonl.EventID(i))
 	}
 	return nil
 }
@@ -266,21 +272,36 @@ func setEventID(e *jsonl.Entry, id jsonl.EventID) {
 	e.SetValue(o)
 }
 
-// writeLocked appends records with one write.
-func (c *core) writeLocked(ctx context.Context, values []jsonl.Value) error {
+// writeLocked appends one record.
+func (c *core) writeLocked(ctx context.Context, v jsonl.Value) error {
 	c.buf = c.buf[:0]
-	prepare := jsonl.Preparer{Blobs: c.st.blobs}
-	for _, v := range values {
-		if !jsonl.Plain(v) {
-			var err error
-			if v, _, err = prepare.Prepare(ctx, v); err != nil {
-				return err
-			}
-		}
-		c.buf = append(jsonl.AppendJSON(c.buf, v), '\n')
+	if err := c.encodeLocked(ctx, v, false); err != nil {
+		return err
 	}
+	return c.writeBufferLocked(ctx)
+}
+
+// encodeLocked adds a record to what is to be written; plain says that it is
+// known to be jsonl.Plain.
+func (c *core) encodeLocked(ctx context.Context, v jsonl.Value, plain bool) error {
+	if !plain && !jsonl.Plain(v) {
+		var err error
+		prepare := jsonl.Preparer{Blobs: c.st.blobs}
+		if v, _, err = prepare.Prepare(ctx, v); err != nil {
+			return err
+		}
+		c.cutPending += prepare.Cut
+	}
+	c.buf = append(jsonl.AppendJSON(c.buf, v), '\n')
+	return nil
+}
+
+// writeBufferLocked appends what was encoded, with one write.
+func (c *core) writeBufferLocked(ctx context.Context) error {
 	c.held.mu.Lock()
 	defer c.held.mu.Unlock()
+	cut := c.cutPending
+	c.cutPending = 0
 	if err := c.appenderLocked(); err != nil {
 		return err
 	}
@@ -290,7 +311,7 @@ func (c *core) writeLocked(ctx context.Context, values []jsonl.Value) error {
 	}
 	c.warnOfSize(c.app.Size())
 	c.size = c.app.Size()
-	c.cut += prepare.Cut
+	c.cut += cut
 	c.dirty = c.dirty || !c.st.opt.Sync
 	return nil
 }

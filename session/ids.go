@@ -16,6 +16,18 @@ import (
 // idPattern is what an id that becomes part of a path must match.
 var idPattern = regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9._-]{0,127}$`)
 
+// LifecycleID is the id that whoever started the host chose for its first
+// session: $GJC_SESSION_ID, if $GJC_LIFECYCLE_REQUEST_ID is set too and the id
+// can be part of a path; "" is none. env looks a variable up, "" is unset.
+// Source: behaviour, part 6.
+func LifecycleID(env func(string) string) string {
+	id := env("GJC_SESSION_ID")
+	if env("GJC_LIFECYCLE_REQUEST_ID") == "" || CheckID(id) != nil {
+		return ""
+	}
+	return id
+}
+
 // devices are names that Windows takes for devices, whatever follows a dot.
 var devices = regexp.MustCompile(`(?i)^(con|prn|aux|nul|com[0-9]|lpt[0-9])(\.|$)`)
 

@@ -129,6 +129,7 @@ type metaState struct {
 	m     Meta
 	head  bool // a header was seen
 	usage map[MetaUsage]*MetaUsage
+	last  *MetaUsage // of usage
 }
 
 func newMetaState() *metaState { return &metaState{usage: map[MetaUsage]*MetaUsage{}} }
@@ -166,11 +167,8 @@ func (b *metaState) names(f *jsonl.Fields) {
 }
 
 func (b *metaState) entry(f *jsonl.Fields) {
-	b.m.Entries++
-	b.m.LastTime = max(b.m.LastTime, f.Timestamp.Text())
-	if id, ok := jsonl.ParseEventID(f.EventID.Text()); ok {
-		b.m.HighestEvent = max(b.m.HighestEvent, id)
-	}
+	event, _ := jsonl.ParseEventID(f.EventID.Text())
+	b.count(f.Timestamp.Text(), event)
 	if !f.Type.Equal("message") {
 		return
 	}
@@ -184,26 +182,43 @@ func (b *metaState) entry(f *jsonl.Fields) {
 		}
 	}
 	if f.Usage.Has && f.Usage.Whole {
-		b.spend(f)
+		b.spend(f.Timestamp.Text(), f.Provider.Text(), f.Model.Text(), &f.Usage)
 	}
 }
 
-func (b *metaState) spend(f *jsonl.Fields) {
-	key := MetaUsage{Provider: f.Provider.Text(), Model: f.Model.Text()}
-	if day := f.Timestamp.Text(); len(day) >= len("2006-01-02") {
-		key.Day = day[:len("2006-01-02")]
+// count takes an entry of any type; event is 0 without an event id.
+func (b *metaState) count(time string, event jsonl.EventID) {
+	b.m.Entries++
+	b.m.LastTime = max(b.m.LastTime, time)
+	b.m.HighestEvent = max(b.m.HighestEvent, event)
+}
+
+func (b *metaState) spend(time, provider, model string, u *jsonl.UsageFields) {
+	row := b.usageRow(time[:min(len(time), len("2006-01-02"))], provider, model)
+	row.Input += u.Input
+	row.Output += u.Output
+	row.CacheRead += u.CacheRead
+	row.CacheWrite += u.CacheWrite
+	row.Cost += u.Cost
+	row.Requests++
+}
+
+// usageRow is the row of a model's day, most often the one asked for last.
+func (b *metaState) usageRow(day, provider, model string) *MetaUsage {
+	if len(day) < len("2006-01-02") {
+		day = ""
 	}
+	if r := b.last; r != nil && r.Day == day && r.Provider == provider && r.Model == model {
+		return r
+	}
+	key := MetaUsage{Day: day, Provider: provider, Model: model}
 	row := b.usage[key]
 	if row == nil {
-		row = &MetaUsage{Day: key.Day, Provider: key.Provider, Model: key.Model}
+		row = &MetaUsage{Day: day, Provider: provider, Model: model}
 		b.usage[key] = row
 	}
-	row.Input += f.Usage.Input
-	row.Output += f.Usage.Output
-	row.CacheRead += f.Usage.CacheRead
-	row.CacheWrite += f.Usage.CacheWrite
-	row.Cost += f.Usage.Cost
-	row.Requests++
+	b.last = row
+	return row
 }
 
 // finish puts in what the file itself says.

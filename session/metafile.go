@@ -109,10 +109,29 @@ func (b *metaState) take(entries []*jsonl.Entry) {
 	if b == nil {
 		return
 	}
-	var f jsonl.Fields
 	for _, e := range entries {
-		f.Of(nil, jsonl.ObjectValue(e.Value()))
-		b.record(&f)
+		if e.Role() == "user" && b.m.FirstPrompt == "" {
+			var f jsonl.Fields
+			f.Of(nil, jsonl.ObjectValue(e.Value()))
+			b.record(&f)
+			continue
+		}
+		b.takeEntry(e)
+	}
+}
+
+// takeEntry adds an entry as record does, without looking at its text.
+func (b *metaState) takeEntry(e *jsonl.Entry) {
+	time := jsonl.Display(e.Timestamp())
+	event, _ := e.EventID()
+	b.count(time, event)
+	if e.Type() != "message" {
+		return
+	}
+	b.m.Messages++
+	message := e.Value().Get("message")
+	if u := jsonl.MessageUsage(message); u.Has && u.Whole {
+		b.spend(time, jsonl.Display(message.Get("provider").Str()), jsonl.Display(message.Get("model").Str()), &u)
 	}
 }
 

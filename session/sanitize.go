@@ -34,7 +34,7 @@ func (c *core) sanitizeLocked(ctx context.Context) error {
 		return c.rewriteLocked(ctx, nil)
 	}
 	for _, p := range patches {
-		if err := c.writeLocked(ctx, []jsonl.Value{p}); err != nil {
+		if err := c.writeLocked(ctx, p); err != nil {
 			return err
 		}
 		c.rememberPatch()

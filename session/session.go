@@ -22,10 +22,11 @@ type Session struct {
 type core struct {
 	st *Store
 
-	mu   sync.Mutex
-	refs int           // clones that are not closed
-	turn chan struct{} // holds a token while no turn runs
-	cut  int           // texts that were too long for the file
+	mu         sync.Mutex
+	refs       int           // clones that are not closed
+	turn       chan struct{} // holds a token while no turn runs
+	cut        int           // texts that were too long for the file
+	cutPending int           // of them those of records encoded and not yet written
 
 	stay
 }
@@ -63,6 +64,7 @@ type stay struct {
 	patched     map[string]int // patch records appended since base
 
 	buf   []byte
+	stamp stamp
 	dirty bool // appended and not synced
 
 	leafFile bool                    // a leaf file may be there

@@ -81,6 +81,21 @@ func (s *Store) timestamp() string { return s.opt.Now().UTC().Format(timeLayout)
 // timeLayout is ECMAScript's Date.prototype.toISOString.
 const timeLayout = "2006-01-02T15:04:05.000Z"
 
+// stamp is a time as records say it, kept since many entries bear the same.
+type stamp struct {
+	ms   int64 // Unix
+	text string
+}
+
+// timestampLocked is the present as records say it.
+func (c *core) timestampLocked() string {
+	now := c.st.opt.Now()
+	if ms := now.UnixMilli(); ms != c.stamp.ms || c.stamp.text == "" {
+		c.stamp = stamp{ms, now.UTC().Format(timeLayout)}
+	}
+	return c.stamp.text
+}
+
 // projectDir is the workspace of a session that nobody named one for.
 func (s *Store) projectDir() (string, error) {
 	if s.opt.ProjectDir != "" {

@@ -123,7 +123,7 @@ func (c *core) persistPatch(ctx context.Context, patch *jsonl.Obj) error {
 		return c.rewriteLocked(ctx, nil)
 	}
 	v := jsonl.ObjectValue(patch)
-	if err := c.writeLocked(ctx, []jsonl.Value{v}); err != nil {
+	if err := c.writeLocked(ctx, v); err != nil {
 		return err
 	}
 	c.rememberPatch()

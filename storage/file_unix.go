@@ -117,6 +117,15 @@ func (f *file) Stat() (Info, error) {
 	return infoOf(&st), nil
 }
 
+func (f *file) Peek() (Info, error) {
+	var info Info
+	_, err := f.with("stat", func(fd int) (_ int, err error) {
+		info, err = peekDescriptor(fd)
+		return 0, err
+	})
+	return info, err
+}
+
 func (f *file) Truncate(size int64) error {
 	_, err := f.with("truncate", func(fd int) (int, error) { return 0, unix.Ftruncate(fd, size) })
 	return err

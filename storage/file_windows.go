@@ -133,6 +133,8 @@ func (f *file) Stat() (Info, error) {
 	return info, err
 }
 
+func (f *file) Peek() (Info, error) { return f.Stat() }
+
 func (f *file) Truncate(size int64) error {
 	return f.with("truncate", func(h windows.Handle) error {
 		return windows.SetFileInformationByHandle(h, windows.FileEndOfFileInfo,

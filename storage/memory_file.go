@@ -115,6 +115,8 @@ func (f *memFile) Stat() (Info, error) {
 	return f.n.info(), nil
 }
 
+func (f *memFile) Peek() (Info, error) { return f.Stat() }
+
 func (f *memFile) Truncate(size int64) error {
 	if err := f.begin("truncate", true); err != nil {
 		return err

@@ -48,6 +48,10 @@ type File interface {
 	io.WriterAt
 	Name() string
 	Stat() (Info, error)
+	// Peek is Stat with no promise about the times. To ask for them can make
+	// the file system give the next write a time of its own, which costs as
+	// much as the write of a short line.
+	Peek() (Info, error)
 	Truncate(size int64) error
 	Sync() error
 	Chmod(mode fs.FileMode) error

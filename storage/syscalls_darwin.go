@@ -19,3 +19,9 @@ func syncDescriptor(fd int) error {
 func renameNoReplace(oldname, newname string) error {
 	return unix.RenamexNp(oldname, newname, unix.RENAME_EXCL)
 }
+
+func peekDescriptor(fd int) (Info, error) {
+	var st unix.Stat_t
+	err := unix.Fstat(fd, &st)
+	return infoOf(&st), err
+}

@@ -42,6 +42,7 @@ var stepCases = map[string]string{
 	"B075": "history: TestDeleteTextRemovesThatTextOnly, TestFullTextIsMendedWhereItFellOutOfStep",
 	"B076": "TestScripts/history_delete",
 	"B103": "TestB103DeleteTakesOneSessionsOwnFiles",
+	"B110": "TestB110ExportsAreRedactedAndEscaped",
 	"B111": "TestB111IdsThatArePaths",
 	"B140": "TestB140PromptsWithoutAnswersAreKept",
 }
@@ -51,7 +52,6 @@ var laterCases = map[string]string{
 	"B091": "gc: blobs",
 	"B100": "prune: the age of a session",
 	"B101": "prune: settings that can't be read",
-	"B110": "export: redaction and escaping",
 	"B150": "append: a rename that fails for a moment",
 }
 

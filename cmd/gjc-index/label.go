@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/spf13/cobra"
 
@@ -110,7 +111,7 @@ func (a *app) listLabels(ctx context.Context, x *index.Index, ref string) error 
 	if err != nil {
 		return err
 	}
-	labels := f.tree.Labels()
+	labels := slices.DeleteFunc(f.tree.Labels(), func(l jsonl.Label) bool { return f.tree.Entry(l.Target) == nil })
 	for _, l := range labels {
 		if err := a.printLabel(labelJSON{Entry: l.Target, Label: &l.Text}); err != nil {
 			return err

@@ -44,10 +44,25 @@ func wrongFlag(cmd *cobra.Command, err error) error {
 // noCommand names the commands that may have been meant.
 func noCommand(root *cobra.Command, name string) error {
 	hint := "gjc-index help shows all"
-	if near := root.SuggestionsFor(name); len(near) > 0 {
+	if near := likeliest(root.SuggestionsFor(name), name); len(near) > 0 {
 		hint = "did you mean " + strings.Join(near, " or ") + "? " + hint
 	}
 	return usagef("no command %q; %s", name, hint)
+}
+
+// likeliest are the suggestions that begin as the name does, if any do: people
+// seldom miss the first letter.
+func likeliest(near []string, name string) []string {
+	var same []string
+	for _, n := range near {
+		if name != "" && n[0] == name[0] {
+			same = append(same, n)
+		}
+	}
+	if len(same) > 0 {
+		return same
+	}
+	return near
 }
 
 func rootArgs(root *cobra.Command, args []string) error {

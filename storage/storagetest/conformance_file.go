@@ -43,9 +43,15 @@ func testReadWrite(t *testing.T, w world) {
 	}
 	info, err := f.Stat()
 	must(t, err)
+	peek, err := f.Peek()
+	must(t, err)
 	must(t, f.Close())
 	if diff := cmp.Diff(w.info(t, "f"), info); diff != "" {
 		t.Errorf("Stat of the file and Lstat (-lstat +stat):\n%s", diff)
+	}
+	peek.ModTime, peek.ChangeTime = info.ModTime, info.ChangeTime
+	if diff := cmp.Diff(info, peek); diff != "" {
+		t.Errorf("Peek and Stat but for the times (-stat +peek):\n%s", diff)
 	}
 	if info.Size != 10 || info.Links != 1 {
 		t.Errorf("size %d and links %d, want 10 and 1", info.Size, info.Links)
@@ -97,6 +103,8 @@ func testClosed(t *testing.T, w world) {
 	wantErr(t, "Read", err, fs.ErrClosed)
 	_, err = f.Stat()
 	wantErr(t, "Stat", err, fs.ErrClosed)
+	_, err = f.Peek()
+	wantErr(t, "Peek", err, fs.ErrClosed)
 	wantErr(t, "Sync", f.Sync(), fs.ErrClosed)
 	wantErr(t, "TryLock", f.TryLock(true), fs.ErrClosed)
 	wantErr(t, "Close", f.Close(), fs.ErrClosed)

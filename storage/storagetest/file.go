@@ -73,6 +73,13 @@ func (f *hookFile) Stat() (storage.Info, error) {
 	return f.File.Stat()
 }
 
+func (f *hookFile) Peek() (storage.Info, error) {
+	if err := f.before(OpStat); err != nil {
+		return storage.Info{}, err
+	}
+	return f.File.Peek()
+}
+
 func (f *hookFile) Truncate(size int64) error {
 	if err := f.before(OpTruncate); err != nil {
 		return err
