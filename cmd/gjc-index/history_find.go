@@ -176,16 +176,21 @@ func (a *app) promptTable(cmd *cobra.Command, x *index.Index, hits []index.Hit) 
 			width[c] = max(width[c], uniseg.StringWidth(cell))
 		}
 	}
+	if a.screen.width-width[whenCol]-width[whereCol]-width[idCol]-3*columnGap < leastTitle {
+		width[whereCol] = 0
+	}
 	for i, h := range hits {
 		r := rows[i]
 		text := h.Snippet
 		if h.Count > 1 {
 			text = "(" + comma(h.Count) + "×) " + text
 		}
-		room := max(a.screen.width-width[whenCol]-width[whereCol]-width[idCol]-3*columnGap, 12)
-		a.printf("%s  %s  %s  %s\n", a.screen.paint(dim, padLeft(r[whenCol], width[whenCol])),
-			a.screen.paint(cyan, pad(r[whereCol], width[whereCol])),
-			a.screen.paint(dim, padLeft(r[idCol], width[idCol])), preview(text, room))
+		line, room := a.screen.paint(dim, padLeft(r[whenCol], width[whenCol]))+"  ", a.screen.width-width[whenCol]-width[idCol]-2*columnGap
+		if width[whereCol] > 0 {
+			line += a.screen.paint(cyan, pad(r[whereCol], width[whereCol])) + "  "
+			room -= width[whereCol] + columnGap
+		}
+		a.printf("%s%s  %s\n", line, a.screen.paint(dim, padLeft(r[idCol], width[idCol])), preview(text, max(room, barelyTitle)))
 	}
 	return nil
 }

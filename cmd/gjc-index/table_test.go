@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"math/rand/v2"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -237,5 +238,22 @@ func TestWhatIsShownAsAnIDCanBeGiven(t *testing.T) {
 		if _, errs, status := answer(t, "show", "--home", home, name); status != exitDone {
 			t.Errorf("show %q: status %d, %q", name, status, errs)
 		}
+	}
+}
+
+func TestPromptsFitANarrowScreen(t *testing.T) {
+	home := makeHome(t, map[string]string{"p/a.jsonl": small("0195c2a1", "/src/a-long-name-of-a-project", "why does the retry never end", 1)})
+	for _, columns := range []string{"40", "60"} {
+		t.Setenv("COLUMNS", columns)
+		out, _, _ := answer(t, "history", "recent", "--home", home)
+		if width, _ := strconv.Atoi(columns); uniseg.StringWidth(strings.TrimSpace(out)) > width || !strings.Contains(out, "why does th") {
+			t.Errorf("COLUMNS=%s: %q", columns, out)
+		}
+	}
+}
+
+func TestControlCharactersAreShownAsPictures(t *testing.T) {
+	if got, want := safeText("a\x00b\x1bc\x7fd\u0085e\rf\tg\nh"), "a␀b␛c␡d�ef g\nh"; got != want {
+		t.Errorf("safeText = %q, want %q", got, want)
 	}
 }
