@@ -35,9 +35,10 @@ type extractor struct {
 	words    map[string]string // types and roles seen, so that each is one string
 
 	r         *reading
-	ids       map[string]int   // id: its last entry of this reading
-	repeats   map[string][]int // ids that stand more than once: all their entries
-	waiting   map[string][]int // missing parent: its children
+	ids       map[string]int      // id: its last entry of this reading
+	repeats   map[string]*repeats // ids that stand more than once
+	labelled  map[string]int      // target: its last label of this reading
+	waiting   map[string][]int    // missing parent: its children
 	header    bool
 	judged    bool // a record was seen that may not stand before the header
 	some      bool // there is more than white space
@@ -62,7 +63,7 @@ func (x *extractor) rest() { *x = extractor{buf: x.buf, words: x.words} }
 
 func (x *extractor) begin(ctx context.Context, f storage.File, r *reading) {
 	*x = extractor{ctx: ctx, file: f, buf: x.buf, words: x.words, r: r,
-		ids: map[string]int{}, repeats: map[string][]int{}, waiting: map[string][]int{}}
+		ids: map[string]int{}, repeats: map[string]*repeats{}, labelled: map[string]int{}, waiting: map[string][]int{}}
 	r.reuse, r.patches, r.respent = map[int]usageRow{}, map[int]patchRow{}, map[int]*usageFact{}
 	r.refs, r.missing, r.rerole = map[blobSum]bool{}, map[int]int{}, map[int]string{}
 }

@@ -141,6 +141,7 @@ func (l *listing) selects(row *Row) bool {
 	nothing := row.State == StateEmpty
 	switch {
 	case f.Damaged == DamagedOmit && bad, f.Damaged == DamagedOnly && (!bad || nothing) && row.Malformed == 0,
+		f.Damaged == DamagedLost && (!bad || nothing),
 		!f.Children && row.Child,
 		f.Cwd != "" && row.Cwd != f.Cwd,
 		f.Project != "" && (row.Cwd == "" || l.x.opt.Project(row.Cwd) != l.x.opt.Project(f.Project)),

@@ -68,6 +68,7 @@ const (
 	DamagedOmit Damaged = iota
 	DamagedOnly         // also those that are readable and have malformed lines; not files that hold nothing
 	DamagedToo          // and files that hold nothing
+	DamagedLost         // those that can't be read as sessions alone; not files that hold nothing
 )
 
 // Filter selects and orders sessions. The zero Filter is all sessions but

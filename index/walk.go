@@ -13,6 +13,7 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"github.com/gajae-code/gjc-index/session"
 	"github.com/gajae-code/gjc-index/storage"
 )
 
@@ -24,6 +25,8 @@ type diskFile struct {
 	name    string // under the scope, with slashes
 	info    storage.Info
 	refused string // "" or why it is never read
+
+	archived bool // an archive lies beside it
 }
 
 // child reports whether the file lies in another session's own directory.
@@ -172,16 +175,27 @@ func (s *diskScope) add(fsys storage.FS, dir, prefix string, depth int) error {
 
 // take adds what the list of a directory names.
 func (s *diskScope) take(fsys storage.FS, dir, prefix string, depth int, list []storage.DirEntry) {
+	archives := map[string]bool{}
+	for _, e := range list {
+		if strings.HasSuffix(e.Name, archiveName) {
+			archives[e.Name] = true
+		}
+	}
 	for _, e := range list {
 		switch {
 		case strings.HasPrefix(e.Name, "."):
 		case strings.HasSuffix(e.Name, ".jsonl"):
-			s.files = append(s.files, sessionFile(prefix, e))
+			f := sessionFile(prefix, e)
+			f.archived = archives[filepath.Base(session.ArchivePath(e.Name))]
+			s.files = append(s.files, f)
 		case e.Info.Kind == storage.Dir && depth < maxDepth:
 			_ = s.add(fsys, filepath.Join(dir, e.Name), prefix+e.Name+"/", depth+1)
 		}
 	}
 }
+
+// archiveName ends the names of archives, which lie beside session files.
+var archiveName = session.ArchivePath(".jsonl")
 
 // sessionFile judges a name by its kind alone: a session file is a plain file
 // of one link.

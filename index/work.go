@@ -113,7 +113,7 @@ func (w *worker) rows(ctx context.Context, f storage.File, o *outcome) (*reading
 		}
 	}
 	r, err := w.ex.whole(ctx, f, o.info.Size, maxLine)
-	if err != nil || r.state != StateOK {
+	if err != nil || r.state != StateOK || !o.file.archived {
 		return r, err
 	}
 	return r, w.archived(ctx, o.path, r)

@@ -118,7 +118,7 @@ func TestMigrateSurvivesEachFault(t *testing.T) {
 func TestDeleteSurvivesEachFault(t *testing.T) {
 	storagetest.EachFault(t, storagetest.FaultPlan{}, func(t *testing.T, plan storagetest.FaultPlan) *storagetest.Fault {
 		m, dir := inMemory(t)
-		by := ThisProcess()
+		by := impatient()
 		c, err := openLegacy(m, dir, by)
 		must(t, err)
 		home, w := worldAt(dir)

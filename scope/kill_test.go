@@ -97,17 +97,7 @@ func candidatesIn(t testing.TB, fsys storage.FS, home Home, w string) []string {
 	return got
 }
 
-// inRAM has the test's directories made where syncing costs nothing, if there
-// is such a place: a kill, unlike a power cut, leaves what was not synced.
-func inRAM(t *testing.T) {
-	t.Helper()
-	if info, err := disk().Lstat("/dev/shm"); err == nil && info.Kind == storage.Dir {
-		t.Setenv("TMPDIR", "/dev/shm")
-	}
-}
-
 func TestEnsureKilledBeforeEachOperation(t *testing.T) {
-	inRAM(t)
 	step := func(fsys storage.FS, dir string, _ func()) error {
 		home, w := worldAt(dir)
 		_, err := Ensure(context.Background(), fsys, home, w)
@@ -128,7 +118,6 @@ func TestEnsureKilledBeforeEachOperation(t *testing.T) {
 }
 
 func TestMigrateKilledBeforeEachOperation(t *testing.T) {
-	inRAM(t)
 	step := func(fsys storage.FS, dir string, ack func()) error {
 		_, err := openLegacy(fsys, dir, ThisProcess())
 		if err == nil {
@@ -161,7 +150,6 @@ func TestMigrateKilledBeforeEachOperation(t *testing.T) {
 }
 
 func TestDeleteKilledBeforeEachOperation(t *testing.T) {
-	inRAM(t)
 	step := func(fsys storage.FS, dir string, ack func()) error {
 		err := deleteCopy(fsys, dir)
 		if err == nil {

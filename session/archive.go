@@ -150,6 +150,7 @@ func (j *archiveJob) prepare(ctx context.Context) error {
 		return err
 	}
 	j.chosen = j.leaf != len(j.scan.nodes)-1
+	j.scan.ids = nil // the memory is needed
 	j.plan, err = checkpoint.PlanArchive(j.scan.nodes, checkpoint.ArchiveOptions{Leaf: j.leaf, KeepBranches: j.opt.KeepBranches})
 	return err
 }

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"io"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/gajae-code/gjc-index/jsonl"
@@ -134,8 +135,8 @@ func (j *archiveJob) makeCheckpoints(ctx context.Context, fold *checkpoint.Archi
 	used := map[string]bool{}
 	for _, d := range fold.Checkpoints() {
 		id := j.st.newEntryID(func(id string) bool {
-			_, known := j.scan.ids[id]
-			return known || used[id]
+			known := func(n checkpoint.Node) bool { return n.ID == id }
+			return used[id] || slices.ContainsFunc(j.scan.nodes, known)
 		})
 		used[id] = true
 		e := jsonl.NewEntry(jsonl.DataEntry(jsonl.Base{ID: id, Timestamp: j.st.timestamp()}, d))

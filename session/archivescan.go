@@ -211,6 +211,7 @@ func (s *scanner) entry(rec *jsonl.Record) {
 	if n.Type == "label" {
 		s.labels = append(s.labels, e)
 	}
+	s.room(rec.End)
 	s.nodes = append(s.nodes, n)
 	if n.ID == "" {
 		return
@@ -226,6 +227,21 @@ func (s *scanner) entry(rec *jsonl.Record) {
 		s.nodes[child].Parent = int(at)
 	}
 	delete(s.waiting, n.ID)
+}
+
+// roomAfter is how many entries tell how many there will be.
+const roomAfter = 1000
+
+// room makes room for all entries at once, as far as the first ones tell how
+// many there will be: growing would hold them twice.
+func (s *scanner) room(read int64) {
+	if len(s.nodes) != roomAfter || read <= 0 {
+		return
+	}
+	n := int(float64(s.size) / float64(read) * roomAfter * 1.05)
+	s.nodes = append(make([]checkpoint.Node, 0, n+roomAfter), s.nodes...)
+	s.lines = append(make([]scanLine, 0, n+roomAfter), s.lines...)
+	s.at = append(make([]int32, 0, n+roomAfter), s.at...)
 }
 
 // finish puts in what is known at the end only.

@@ -244,12 +244,23 @@ func (c *core) flushLocked(ctx context.Context) error {
 	if !c.dirty || c.app == nil {
 		return nil
 	}
-	if err := c.app.Sync(); err != nil {
+	if err := c.syncLocked(); err != nil {
 		_, err := c.failed(&jsonl.AppendError{Outcome: jsonl.Uncertain, Err: fmt.Errorf("sync: %w", err)})
 		return err
 	}
 	c.dirty = false
 	return nil
+}
+
+// syncLocked makes durable what was appended, in the file that another session
+// of this store may have put in the place of the one it was appended to.
+func (c *core) syncLocked() error {
+	c.held.mu.Lock()
+	defer c.held.mu.Unlock()
+	if err := c.appenderLocked(); err != nil {
+		return err
+	}
+	return c.app.Sync()
 }
 
 // promptedLocked reports whether the session holds a prompt of the user.

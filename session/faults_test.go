@@ -307,6 +307,7 @@ func TestB140APromptWithoutAnswerIsKeptOnRequest(t *testing.T) {
 }
 
 func TestB150ARenameThatFailsForAMomentIsTriedAgain(t *testing.T) {
+	t.Parallel() // it waits
 	tests := []struct {
 		name  string
 		times int

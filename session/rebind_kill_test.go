@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -15,7 +16,7 @@ import (
 )
 
 func rebindIn(fsys storage.FS, root string) ([]RebindRow, error) {
-	s := NewStore(fsys, Options{Home: scope.HomeAt(filepath.Join(root, "agent"))})
+	s := NewStore(fsys, Options{Home: scope.HomeAt(filepath.Join(root, "agent")), settle: time.Nanosecond})
 	rows, _, err := s.Rebind(context.Background(), RebindOptions{From: filepath.Join(root, "old"), To: filepath.Join(root, "new")})
 	return rows, err
 }

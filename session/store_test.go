@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/gajae-code/gjc-index/storage"
+	"github.com/gajae-code/gjc-index/storage/storagetest"
 )
 
 // bench is a store on disk and its directory of sessions.
@@ -18,7 +19,7 @@ type bench struct {
 
 func newBench(t *testing.T, opt Options) *bench {
 	t.Helper()
-	dir := t.TempDir()
+	dir := storagetest.InRAM(t)
 	w := newWriter(nil, dir, opt)
 	noErr(t, os.Mkdir(w.sessions(), 0o700))
 	return &bench{Store: NewStore(storage.Disk(storage.Policy{}), w.opt), t: t, dir: w.sessions()}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"runtime/debug"
 	"strings"
 
 	"github.com/dustin/go-humanize"
@@ -73,6 +74,8 @@ func (a *app) archiveOne(ctx context.Context, ref string, f archiveFlags) error 
 	if err != nil {
 		return err
 	}
+	// A session may be far larger than memory: what is used is given back soon.
+	debug.SetGCPercent(20)
 	r, err := st.Archive(ctx, t.Path, session.ArchiveOptions{DryRun: f.dryRun, KeepBranches: f.keepBranches})
 	if err != nil {
 		return a.archiveError(t.ID, t.Path, err)

@@ -184,6 +184,8 @@ func safeText(text string) string {
 			return -1
 		case r < 0x20:
 			return 0x2400 + r
+		case r == 0x7f:
+			return 0x2421
 		}
 		return utf8.RuneError
 	}, text)

@@ -11,6 +11,7 @@ import (
 	"github.com/gajae-code/gjc-index/index"
 	"github.com/gajae-code/gjc-index/jsonl"
 	"github.com/gajae-code/gjc-index/session"
+	"github.com/gajae-code/gjc-index/storage"
 )
 
 // found is one session that a command works on. Of a huge one tree holds the
@@ -51,9 +52,41 @@ func (a *app) find(ctx context.Context, x *index.Index, ref string, bridge bool)
 	}
 	if err == nil {
 		f.ref = ref
+		a.sayRefused(row)
 		a.warn(f)
 	}
 	return f, err
+}
+
+// refusedMark is how the index begins to say that it refuses a file.
+const refusedMark = "refused: "
+
+// unlisted says why no list has a file that can be read all the same; "" if one
+// may have it.
+func (a *app) unlisted(path string, info storage.Info) string {
+	if info.Kind != storage.Regular {
+		return ""
+	}
+	if info.Links > 1 {
+		return "has more than one link"
+	}
+	dir, err := a.sessionsDir()
+	if err != nil {
+		return ""
+	}
+	rel, err := filepath.Rel(dir, filepath.Dir(path))
+	if err != nil || !filepath.IsLocal(rel) || realPath(filepath.Dir(path)) == filepath.Join(realPath(dir), rel) {
+		return ""
+	}
+	return "lies behind a symbolic link"
+}
+
+// sayRefused says of a file that was asked for by its name that no list and no
+// search looks into it, and why.
+func (a *app) sayRefused(row index.Row) {
+	if row.State == index.StateRefused {
+		a.note("%s %s: lists and searches leave it out", row.Path, strings.TrimPrefix(row.Damage, refusedMark))
+	}
 }
 
 // load reads the whole file.
@@ -156,7 +189,11 @@ func (a *app) fileRow(ref string) (index.Row, error) {
 	if err != nil {
 		return index.Row{}, loadError(path, err)
 	}
-	return index.Row{Path: path, Size: info.Size, Estimated: true}, nil
+	row := index.Row{Path: path, Size: info.Size, Estimated: true}
+	if why := a.unlisted(path, info); why != "" {
+		row.State, row.Damage = index.StateRefused, refusedMark+why
+	}
+	return row, nil
 }
 
 // canBeID reports whether text can begin a session's id.

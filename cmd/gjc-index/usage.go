@@ -65,6 +65,24 @@ func likeliest(near []string, name string) []string {
 	return near
 }
 
+// helpForNothing is the error of an unknown command with --help, of which cobra
+// would show the help of what it is not found in.
+func helpForNothing(root *cobra.Command, args []string) error {
+	c, rest, err := root.Find(args)
+	if err != nil || !c.HasSubCommands() || len(args) > 0 && strings.HasPrefix(args[0], "__") {
+		return nil
+	}
+	c.InitDefaultHelpFlag()
+	if c.ParseFlags(rest) != nil {
+		return nil // it is said when it is executed
+	}
+	help, err := c.Flags().GetBool("help")
+	if names := c.Flags().Args(); err == nil && help && len(names) > 0 {
+		return noCommand(c, names[0])
+	}
+	return nil
+}
+
 func rootArgs(root *cobra.Command, args []string) error {
 	if len(args) > 0 {
 		return noCommand(root, args[0])

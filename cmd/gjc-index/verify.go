@@ -82,13 +82,17 @@ func (a *app) verifyFile(cmd *cobra.Command, ref string) error {
 	if err != nil {
 		return err
 	}
+	refused := "" // though it can be read
+	if info, err := a.fsys.Lstat(path); err == nil {
+		refused = a.unlisted(path, info)
+	}
 	t, err := jsonl.Load(cmd.Context(), a.fsys, path, jsonl.LoadOptions{MaxLine: a.maxLine})
 	if err != nil && (t == nil || !(errors.Is(err, jsonl.ErrNotTranscript) || errors.Is(err, jsonl.ErrTooNew))) {
 		return loadError(path, err)
 	}
 	t.Upgrade(nil)
 	s := t.Summary(t.Tree(true).Warnings()...)
-	if s.State != jsonl.StateOK && s.State != jsonl.StateEmpty || len(s.Malformed) > 0 {
+	if s.State != jsonl.StateOK && s.State != jsonl.StateEmpty || len(s.Malformed) > 0 || refused != "" {
 		a.leftOut++
 	}
 	if a.json {
@@ -96,9 +100,15 @@ func (a *app) verifyFile(cmd *cobra.Command, ref string) error {
 		for _, m := range s.Value().Members() {
 			o.Set(m.Key, m.Value)
 		}
+		if refused != "" {
+			o.Set("refused", jsonl.StringValue(refused))
+		}
 		return a.printRaw(jsonl.AppendJSON(nil, jsonl.ObjectValue(o)))
 	}
 	a.printSummary(path, s)
+	if refused != "" {
+		a.printf("  %s: lists and searches leave it out\n", refused)
+	}
 	return nil
 }
 
