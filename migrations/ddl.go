@@ -4,15 +4,8 @@ import (
 	"context"
 	"fmt"
 	"io/fs"
-	"regexp"
 	"strings"
 	"sync"
-)
-
-var (
-	sqlComment = regexp.MustCompile(`--[^\n]*`)
-	sqlBlanks  = regexp.MustCompile(`\s+`)
-	sqlCreate  = regexp.MustCompile(`^CREATE (?:VIRTUAL )?(?:TABLE|INDEX) (\w+)`)
 )
 
 // fullTextParts are the ends of the names of the tables that SQLite itself makes
@@ -33,16 +26,18 @@ var indexDDL = sync.OnceValues(func() (map[string]string, error) {
 		if err != nil {
 			return nil, err
 		}
-		for _, statement := range strings.Split(sqlComment.ReplaceAllString(string(text), ""), ";") {
-			statement = plainDDL(statement)
-			found := sqlCreate.FindStringSubmatch(statement)
-			if found == nil {
+		for _, statement := range strings.Split(plainDDL(string(text)), ";") {
+			statement = strings.TrimSpace(statement)
+			what, ok := strings.CutPrefix(statement, "CREATE ")
+			if !ok {
 				continue
 			}
-			made[found[1]] = statement
-			if strings.Contains(statement, " USING fts5 ") {
-				for _, part := range fullTextParts {
-					made[found[1]+part] = ""
+			what, fullText := strings.CutPrefix(what, "VIRTUAL ")
+			name := strings.SplitN(what, " ", 3)[1] // after TABLE or INDEX
+			made[name] = statement
+			for _, part := range fullTextParts {
+				if fullText {
+					made[name+part] = ""
 				}
 			}
 		}
@@ -53,7 +48,17 @@ var indexDDL = sync.OnceValues(func() (map[string]string, error) {
 // plainDDL is a statement without comments and with one blank where there is
 // any white space.
 func plainDDL(statement string) string {
-	return strings.TrimSpace(sqlBlanks.ReplaceAllString(sqlComment.ReplaceAllString(statement, ""), " "))
+	var b strings.Builder
+	for line := range strings.Lines(statement) {
+		line, _, _ = strings.Cut(line, "--")
+		for word := range strings.FieldsSeq(line) {
+			if b.Len() > 0 {
+				b.WriteByte(' ')
+			}
+			b.WriteString(word)
+		}
+	}
+	return b.String()
 }
 
 // CheckSchema reports ErrSchema unless each table and index of set Index is

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/gajae-code/gjc-index/storage"
 	"github.com/google/go-cmp/cmp"
 )
 
@@ -67,5 +68,18 @@ func TestCheckSchemaSeesWhatWasChanged(t *testing.T) {
 				t.Errorf("CheckSchema() = %v, want %q", err, tt.what)
 			}
 		})
+	}
+}
+
+func BenchmarkCheckSchema(b *testing.B) {
+	db, err := Open(b.Context(), storage.Disk(storage.Policy{}), filepath.Join(b.TempDir(), "index.db"), Index, Options{})
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer db.Close()
+	for b.Loop() {
+		if err := db.CheckSchema(b.Context()); err != nil {
+			b.Fatal(err)
+		}
 	}
 }
