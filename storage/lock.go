@@ -42,8 +42,13 @@ func (l *heldLock) Unlock() error {
 // names it: whoever removed the file while holding it has freed a lock that
 // nobody else can see.
 func tryLock(name string, mode LockMode, open func() (File, error), lstat func(string) (Info, error)) (Lock, error) {
+	var vanished error
 	for range maxLockMoves {
 		f, err := open()
+		if errors.Is(err, fs.ErrNotExist) {
+			vanished = err // removed while it was being opened, or there is no directory
+			continue
+		}
 		if err != nil {
 			return nil, err
 		}
@@ -60,6 +65,9 @@ func tryLock(name string, mode LockMode, open func() (File, error), lstat func(s
 			return &heldLock{file: f}, nil
 		}
 		_ = f.Close()
+	}
+	if vanished != nil {
+		return nil, vanished
 	}
 	return nil, fmt.Errorf("lock %s: the file was replaced %d times", name, maxLockMoves)
 }

@@ -76,6 +76,8 @@ func checkInfo(name string, info Info, kind Kind, self uint32) error {
 		reason = fmt.Sprintf("belongs to user %d, want %d", info.UID, self)
 	case info.Mode != want:
 		reason = fmt.Sprintf("mode is %04o, want %04o", info.Mode, want)
+	case kind == Regular && info.Links == 0: // removed since it was opened
+		return &fs.PathError{Op: "open", Path: name, Err: fs.ErrNotExist}
 	case kind == Regular && info.Links != 1:
 		reason = fmt.Sprintf("has %d links, want 1", info.Links)
 	default:

@@ -90,6 +90,7 @@ them, kept fresh by each command, and can be thrown away at any time.`,
 		c.Args, c.RunE = rootArgs, func(c *cobra.Command, _ []string) error { return c.Help() }
 		c.Example = "  source <(gjc-index completion bash)"
 	}
+	groupCommands(root)
 	return root
 }
 

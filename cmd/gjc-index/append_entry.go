@@ -55,6 +55,9 @@ func readEntries(in io.Reader, longest, most int64) (entries []session.New, repl
 	}
 }
 
+// deepest is how deeply what is read as JSON may be nested.
+const deepest = 100_000
+
 // given reports the keys that a session gives each entry itself.
 func given(key string) bool {
 	switch key {
@@ -74,6 +77,8 @@ func parseEntry(line []byte) (entry session.New, own bool, reason string) {
 	switch {
 	case errors.Is(err, jsonl.ErrShort):
 		return nil, false, "ends within a value"
+	case err != nil && bytes.Count(line, []byte("["))+bytes.Count(line, []byte("{")) > deepest:
+		return nil, false, "is not JSON, or nested too deeply"
 	case err != nil, n < len(line):
 		return nil, false, "is not JSON"
 	case !v.Is(jsonl.Object):

@@ -32,6 +32,7 @@ func TestReadEntriesIsBounded(t *testing.T) {
 		{"a byte order mark", "\ufeff" + line, 1 << 20, 1 << 20, 1, ""},
 		{"invalid UTF-8", strings.Replace(line, "x", "\xff", 1), 1 << 20, 1 << 20, 0, "line 1: is not UTF-8; nothing was done"},
 		{"two values", line + line, 1 << 20, 1 << 20, 0, "line 1: is not JSON; nothing was done"},
+		{"nested too deeply", strings.Repeat("[", 200_000) + strings.Repeat("]", 200_000), 1 << 20, 1 << 20, 0, "line 1: is not JSON, or nested too deeply; nothing was done"},
 		{"nothing", " \n\t\n", 1 << 20, 1 << 20, 0, "stdin holds no entry: give one JSON object a line"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

@@ -267,3 +267,14 @@ func TestHistoryThatCannotBeWritten(t *testing.T) {
 		t.Errorf("history.db was changed: %q, %v", data, err)
 	}
 }
+
+func TestADamagedHistoryIsAPartLeftOut(t *testing.T) {
+	home := makeHome(t, map[string]string{"p/a.jsonl": small("a", "/p", "one", 1)})
+	writeFile(t, filepath.Join(home, "history.db"), strings.Repeat("no database ", 1000))
+	for _, args := range [][]string{{"search", "one"}, {"history", "recent"}, {"history", "search", "one", "--json"}} {
+		out, errs, status := answer(t, append(args, "--home", home)...)
+		if status != exitPart || !strings.Contains(out, "one") || strings.Count(errs, "history is damaged") != 1 {
+			t.Errorf("%q: status %d, want %d; %q, stderr %q", args, status, exitPart, out, errs)
+		}
+	}
+}

@@ -121,6 +121,9 @@ func (a *app) sayUnsearched(cmd *cobra.Command, x *index.Index, failed []index.F
 			files = append(files, leftOutFile{fail.Path, fail.Reason, index.StateUnreadable})
 		}
 	}
+	if slices.ContainsFunc(x.Notes(), func(n string) bool { return strings.HasPrefix(n, "history ") && strings.Contains(n, "left out") }) {
+		a.leftOut++ // the note says why
+	}
 	a.sayLeftOut(files)
 	return nil
 }

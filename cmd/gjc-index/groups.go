@@ -1,0 +1,38 @@
+package main
+
+import (
+	"slices"
+
+	"github.com/spf13/cobra"
+)
+
+// helpGroups are the headings under which help lists the commands, in order,
+// and the commands of each. A command that is not here stands under the last.
+var helpGroups = []struct {
+	id, title string
+	commands  []string
+}{
+	{"find", "Find and read:", []string{"list", "search", "history", "show", "tree", "context", "chat", "files", "touched", "usage", "resolve", "continue", "inventory"}},
+	{"write", "Write:", []string{"new", "append", "branch", "fork", "rewind", "label", "title", "psm"}},
+	{"keep", "Keep, move and remove:", []string{"archive", "unarchive", "pin", "unpin", "delete", "prune", "restore", "gc", "export", "import", "migrate", "rebind"}},
+	{"check", "Check:", []string{"status", "verify", "reindex", "scope"}},
+	{"more", "More:", nil},
+}
+
+// groupCommands puts the commands of root under their headings.
+func groupCommands(root *cobra.Command) {
+	last := helpGroups[len(helpGroups)-1].id
+	for _, g := range helpGroups {
+		root.AddGroup(&cobra.Group{ID: g.id, Title: g.title})
+	}
+	for _, c := range root.Commands() {
+		c.GroupID = last
+		for _, g := range helpGroups {
+			if slices.Contains(g.commands, c.Name()) {
+				c.GroupID = g.id
+			}
+		}
+	}
+	root.SetHelpCommandGroupID(last)
+	root.SetCompletionCommandGroupID(last)
+}
