@@ -11,7 +11,8 @@ import (
 )
 
 // IDs are the ids of all sessions, children and damaged files included, in no
-// order; an id that several files bear is there as often.
+// order; an id that several files bear is there as often, a migrated source left
+// out.
 func (x *Index) IDs(ctx context.Context) ([]string, error) {
 	var ids []string
 	asked := false
@@ -30,7 +31,7 @@ func (x *Index) IDs(ctx context.Context) ([]string, error) {
 	})
 	p := x.unstored()
 	if err == nil && asked && (p == nil || !p.all && len(p.stale) == 0) {
-		return ids, nil
+		return x.onceMigrated(ctx, ids)
 	}
 	return x.listedIDs(ctx)
 }
@@ -51,7 +52,7 @@ func (x *Index) listedIDs(ctx context.Context) ([]string, error) {
 			ids = append(ids, row.ID)
 		}
 	}
-	return ids, nil
+	return x.onceMigrated(ctx, ids)
 }
 
 // NearIDs are ids that tell how short those given may be: these themselves, as
@@ -67,7 +68,7 @@ func (x *Index) NearIDs(ctx context.Context, ids []string) ([]string, error) {
 		return nil, nil
 	}
 	p := x.unstored()
-	if !plain || p != nil && (p.all || len(p.new) > 0) {
+	if !plain || p.sessions() {
 		return x.IDs(ctx) // SQLite ignores the case of ASCII only
 	}
 	var near []string
@@ -89,5 +90,28 @@ func (x *Index) NearIDs(ctx context.Context, ids []string) ([]string, error) {
 	if err != nil || !asked {
 		return x.IDs(ctx)
 	}
-	return near, nil
+	return x.onceMigrated(ctx, near)
+}
+
+// onceMigrated leaves out the ids of sources whose copies have them too.
+func (x *Index) onceMigrated(ctx context.Context, ids []string) ([]string, error) {
+	found, err := x.migrated(ctx)
+	if err != nil || len(found) == 0 {
+		return ids, err
+	}
+	more := map[string]int{} // places that are left
+	for _, id := range ids {
+		more[id]++
+	}
+	surplus := map[string]int{}
+	for _, m := range found {
+		if more[m.ID] > 1 {
+			more[m.ID]--
+			surplus[m.ID]++
+		}
+	}
+	return slices.DeleteFunc(ids, func(id string) bool {
+		surplus[id]--
+		return surplus[id] >= 0
+	}), nil
 }

@@ -171,6 +171,17 @@ func TestMigratedSessionIsFoundOnce(t *testing.T) {
 	if s, err := x.Status(t.Context()); err != nil || s.Files != 3 || s.Sessions != 2 || s.Hidden != 1 {
 		t.Errorf("Status = %+v, %v, want 2 sessions and one hidden", s, err)
 	}
+	for name, ids := range map[string]func() ([]string, error){
+		"IDs":       func() ([]string, error) { return x.IDs(t.Context()) },
+		"listedIDs": func() ([]string, error) { return x.listedIDs(t.Context()) },
+		"NearIDs":   func() ([]string, error) { return x.NearIDs(t.Context(), []string{"old1"}) },
+	} {
+		got, err := ids()
+		slices.Sort(got)
+		if err != nil || strings.Join(got, " ") != "old1 old2" {
+			t.Errorf("%s = %q, %v, want each once", name, got, err)
+		}
+	}
 	if _, total, err := x.Sessions(t.Context(), Filter{Limit: 1}); err != nil || total != 2 {
 		t.Errorf("%d sessions in all, %v, want 2", total, err)
 	}
