@@ -33,7 +33,8 @@ type app struct {
 	projectsMu sync.Mutex
 	projects   map[string]string // by directory
 
-	huge int64 // bytes from which a session is read line by line
+	spared bool  // garbage is collected later than usual
+	huge   int64 // bytes from which a session is read line by line
 
 	failed  []index.Failure // what the refresh could not read
 	leftOut int             // files or lines left out: exit status 3
@@ -141,7 +142,10 @@ func (a *app) openIndex(ctx context.Context) (*index.Index, error) {
 }
 
 func (a *app) options(bar *buildBar) index.Options {
-	return index.Options{Now: a.now, MaxLine: a.maxLine, Project: a.projectOf, Progress: bar.show}
+	return index.Options{Now: a.now, MaxLine: a.maxLine, Project: a.projectOf, Progress: func(p index.Progress) {
+		a.collectGC()
+		bar.show(p)
+	}}
 }
 
 func (a *app) open(ctx context.Context, opt index.Options) (*index.Index, error) {
