@@ -191,9 +191,7 @@ func TestB111IdsThatArePathsAreRefused(t *testing.T) {
 	noErr(t, err)
 	var listed any
 	noErr(t, json.Unmarshal(text, &listed))
-	for _, id := range flatStrings(listed) {
-		ids = append(ids, id)
-	}
+	ids = append(ids, flatStrings(listed)...)
 	ids = append(ids, "", "..", "a/b", `a\b`, "CON", "nul.txt", "-rf", ".hidden", strings.Repeat("x", 129), "a\x00b", "ends.")
 	b := newBench(t, Options{})
 	s := b.create()
