@@ -13,7 +13,9 @@ import (
 func TestConformance(t *testing.T) {
 	base := filepath.Join("..", "testdata", "conformance")
 	if dir := os.Getenv("GJC_CONFORMANCE_DIR"); dir != "" {
-		base = dir
+		if base = dir; !exists(base) {
+			base = filepath.Join("..", dir) // as seen from the root of the project
+		}
 	}
 	cases, err := filepath.Glob(filepath.Join(base, "history", "*", "case.json"))
 	if err != nil {
@@ -28,4 +30,9 @@ func TestConformance(t *testing.T) {
 			historycase.Run(t, dir, t.TempDir())
 		})
 	}
+}
+
+func exists(path string) bool {
+	_, err := os.Stat(path)
+	return err == nil
 }

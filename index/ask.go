@@ -32,9 +32,12 @@ func (r *SearchRequest) wants(s Source) bool {
 }
 
 // Found is what a search gave. Failed are files that could not be searched.
+// History says why prompts of history.db are left out; "" if none are, or none
+// were asked for.
 type Found struct {
-	Hits   []Hit
-	Failed []Failure
+	Hits    []Hit
+	Failed  []Failure
+	History string
 }
 
 // Search finds texts by the search rule, the newest first, equal texts once.
@@ -46,6 +49,14 @@ type Found struct {
 // transcript may still hold it, unless it was typed again afterwards. Other
 // roles, RoleAny too, are what the files say.
 func (x *Index) Search(ctx context.Context, r SearchRequest) (Found, error) {
+	found, err := x.search(ctx, r)
+	if (r.Role == "" || r.Role == RoleUser) && r.wants(SourceHistory) {
+		found.History = x.lostHistory()
+	}
+	return found, err
+}
+
+func (x *Index) search(ctx context.Context, r SearchRequest) (Found, error) {
 	if r.Role != "" && r.Role != RoleUser {
 		return x.scanFiles(ctx, r, nil, nil)
 	}
@@ -62,14 +73,24 @@ func (x *Index) Search(ctx context.Context, r SearchRequest) (Found, error) {
 		}
 		f := SearchFilter{Sources: r.Sources, SessionID: r.Session, Since: r.Since, Until: r.Until,
 			Repeats: r.Repeats, hidden: hidden}
+		p := x.unstored()
+		if p != nil && p.all {
+			return nil
+		}
+		var err error
+		if f.without, err = x.unanswered(ctx, db, p); err != nil {
+			return err
+		}
 		if filepath.IsAbs(r.Session) {
-			p, err := x.place(ctx, db, r.Session)
+			at, err := x.place(ctx, db, r.Session)
+			if errors.Is(err, fs.ErrNotExist) && p.isStale(r.Session) {
+				return nil // it is in no row yet
+			}
 			if err != nil {
 				return err
 			}
-			f.SessionID = p.ID
+			f.SessionID = at.ID
 		}
-		var err error
 		if f.Cwds, err = x.cwdsOf(ctx, db, r); err != nil {
 			return err
 		}
@@ -88,11 +109,28 @@ func (x *Index) Search(ctx context.Context, r SearchRequest) (Found, error) {
 		return x.searchUnindexed(ctx, r, hidden)
 	case noIndex, p != nil && p.all:
 		return x.searchUnindexed(ctx, r, hidden)
-	case p != nil && len(p.new) > 0 && r.wants(SourceSession):
+	case p != nil:
+		return x.addUnstored(ctx, r, p, found, hidden)
+	}
+	return found, nil
+}
+
+// addUnstored adds what the database doesn't hold, from the files.
+func (x *Index) addUnstored(ctx context.Context, r SearchRequest, p *pending, found Found, hidden *hidden) (Found, error) {
+	if len(p.new) > 0 && r.wants(SourceSession) {
 		more, err := x.scanFiles(ctx, r, p.names(), hidden)
+		if err != nil {
+			return found, err
+		}
 		found.Hits = mergeHits(found.Hits, more.Hits, &r)
 		found.Failed = more.Failed
-		return found, err
+	}
+	if p.history && r.wants(SourceHistory) && r.Session == "" {
+		rows, err := x.historyHits(ctx, &r)
+		if err != nil {
+			return found, err
+		}
+		found.Hits = mergeHits(found.Hits, rows, &r)
 	}
 	return found, nil
 }

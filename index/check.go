@@ -36,11 +36,18 @@ func (x *Index) Check(ctx context.Context) iter.Seq2[Difference, error] {
 			}
 			return nil
 		}}
-		if err := c.run(); err != nil && !errors.Is(err, errStopped) {
-			yield(Difference{}, fmt.Errorf("check index: %w", err))
+		err = c.run()
+		if err != nil && x.ruined(ctx, op.db, err) && ctx.Err() == nil {
+			err = c.yield(Difference{Path: x.home.IndexDB(), What: damagedIndex})
+		}
+		if err != nil && !errors.Is(err, errStopped) {
+			yield(Difference{}, fmt.Errorf("check index: %w", inWords(err)))
 		}
 	}
 }
+
+// damagedIndex is what is wrong with a database that can't be read to its end.
+const damagedIndex = "is damaged; gjc-index reindex --full makes it anew"
 
 type checker struct {
 	x     *Index
@@ -98,19 +105,20 @@ func (c *checker) run() error {
 
 // integrity asks SQLite about its own structures.
 func (c *checker) integrity() error {
+	if err := c.db.CheckSchema(c.ctx); err != nil {
+		return err
+	}
 	var faults []string
 	if err := c.db.SelectContext(c.ctx, &faults, `PRAGMA quick_check`); err != nil {
 		return err
 	}
-	for _, fault := range faults {
-		if fault == "ok" {
-			continue
-		}
-		if err := c.yield(Difference{Path: c.x.home.IndexDB(), What: fault}); err != nil {
-			return err
-		}
+	if len(faults) == 1 && faults[0] == "ok" {
+		return nil
 	}
-	return nil
+	if err := c.yield(Difference{Path: c.x.home.IndexDB(), What: damagedIndex}); err != nil {
+		return err
+	}
+	return errStopped // nothing that its rows say means anything now
 }
 
 // file compares the rows of one file with a reading of it.

@@ -7,21 +7,14 @@ import (
 	"io/fs"
 	"path/filepath"
 	"slices"
-	"strings"
 
 	"github.com/gajae-code/gjc-index/migrations"
 	"github.com/gajae-code/gjc-index/storage"
 )
 
 // extractVersion says by which rules rows are made; a rise makes Refresh read
-// every file again. 1: the first.
-const extractVersion = 2
-
-// maxSetAside is how many damaged databases are kept.
-const maxSetAside = 3
-
-// errSchema is a database that holds other tables than ours.
-var errSchema = errors.New("index has other tables than it should")
+// every file again. 1: the first. 3: files of a newer version have an id.
+const extractVersion = 3
 
 // operation is the use of the database for one call. db is nil if there is no
 // database that can be used.
@@ -32,14 +25,21 @@ type operation struct {
 
 // begin takes the index lock, shared, for one operation, and makes sure that
 // the pool is one of the file that has the name now. A damaged database is set
-// aside on the way.
+// aside on the way. The only errors are those of ctx.
 func (x *Index) begin(ctx context.Context) (operation, error) {
 	for {
 		x.mu.RLock() // before the kernel's lock, as everywhere here
+		if x.settled && x.db == nil {
+			return operation{nil, x.mu.RUnlock}, nil
+		}
 		unlock, err := x.lock(ctx, storage.Shared)
 		if err != nil {
 			x.mu.RUnlock()
-			return operation{}, err
+			if ctx.Err() != nil {
+				return operation{}, ctx.Err()
+			}
+			x.giveUp(err)
+			continue
 		}
 		if x.settled || x.db != nil && x.sameFile() {
 			return operation{x.db, func() { unlock(); x.mu.RUnlock() }}, nil
@@ -56,8 +56,38 @@ func (x *Index) begin(ctx context.Context) (operation, error) {
 	}
 }
 
+// giveUp goes on without a database that another process keeps for itself.
+func (x *Index) giveUp(why error) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if x.db != nil {
+		_ = x.db.Close() // nothing was written since the last operation
+		x.db = nil
+	}
+	x.without("index is locked by another process", why)
+}
+
+// without settles, under mu, that there is no database for this Index.
+func (x *Index) without(words string, why error) {
+	x.settled, x.why = true, why
+	x.note(words + ": sessions are read from the files")
+}
+
+// unwritable is why nothing can be written, in plain words; nil where there is
+// no home to write in. The caller is within an operation.
+func (x *Index) unwritable() error {
+	if x.why == nil {
+		return nil
+	}
+	if told := inWords(x.why); told != x.why {
+		return told
+	}
+	return &fault{reasonOf(x.why), []error{x.why}}
+}
+
 // spoiled drops the pool after an error that says that the database is damaged;
-// the next operation begins with a fresh one.
+// the next operation begins with a fresh one, which holds nothing: until a
+// refresh answers come from the files.
 func (x *Index) spoiled(ctx context.Context) {
 	x.mu.Lock()
 	if x.db != nil {
@@ -66,6 +96,14 @@ func (x *Index) spoiled(ctx context.Context) {
 	}
 	x.mu.Unlock()
 	x.setAside(ctx)
+	x.distrust(ctx)
+}
+
+// distrust leaves all answers to the files until the next refresh.
+func (x *Index) distrust(ctx context.Context) {
+	if w, err := x.walk(ctx); err == nil {
+		x.setPending(&pending{walk: w, all: true})
+	}
 }
 
 // lock takes the kernel lock of the index. Where no lock file can be made
@@ -110,11 +148,15 @@ func (x *Index) reopen(ctx context.Context) (damaged bool, err error) {
 	if x.db != nil {
 		_ = x.db.Close() // its file has lost its name; nobody will read it again
 		x.db = nil
+		x.distrust(ctx)
 	}
 	x.forget()
 	unlock, err := x.lock(ctx, storage.Shared)
 	if err != nil {
-		return false, err
+		if ctx.Err() == nil {
+			x.without("index is locked by another process", err)
+		}
+		return false, ctx.Err()
 	}
 	defer unlock()
 	if _, err := x.fsys.Lstat(filepath.Dir(x.home.IndexDB())); errors.Is(err, fs.ErrNotExist) {
@@ -141,128 +183,49 @@ func (x *Index) reopen(ctx context.Context) (damaged bool, err error) {
 func (x *Index) dial(ctx context.Context) (*migrations.DB, error) {
 	opt := migrations.Options{BusyTimeout: x.opt.BusyTimeout, Fallback: migrations.Truncate, NoLog: x.opt.Network(x.home.IndexDB())}
 	db, err := migrations.Open(ctx, x.fsys, x.home.IndexDB(), migrations.Index, opt)
-	if err != nil && migrations.Unusable(err) {
-		opt.ReadOnly = true
-		ro, err2 := migrations.Open(ctx, x.fsys, x.home.IndexDB(), migrations.Index, opt)
-		if err2 != nil {
-			return nil, err
+	if err == nil || !migrations.Unusable(err) {
+		return db, err
+	}
+	opt.ReadOnly = true
+	ro, err2 := migrations.Open(ctx, x.fsys, x.home.IndexDB(), migrations.Index, opt)
+	if err2 == nil {
+		if err2 = ro.CheckSchema(ctx); err2 != nil {
+			err2 = errors.Join(err2, ro.Close())
 		}
-		x.note("index is read-only: what changed since it was written is read from the files")
-		db, err = ro, nil
 	}
-	if err != nil {
+	switch {
+	case errors.Is(err2, migrations.ErrNewer):
+		return nil, err2
+	case err2 != nil: // what it lacks could not be made here
 		return nil, err
+	case migrations.Full(err):
+		x.note(noteFull)
+	default:
+		x.note("index is read-only: what changed since it was written is read from the files")
 	}
-	if err := checkTables(ctx, db); err != nil {
-		return nil, errors.Join(err, db.Close())
-	}
-	return db, nil
+	x.why = err
+	return ro, nil
 }
 
-// checkTables reports errSchema unless the tables are there.
-func checkTables(ctx context.Context, db *migrations.DB) error {
-	var names []string
-	if err := db.SelectContext(ctx, &names, `SELECT name FROM sqlite_master WHERE type = 'table'`); err != nil {
-		return err
-	}
-	for _, want := range []string{"meta", "scopes", "sessions", "entries", "patches", "labels", "usage", "refs", "usage_packs"} {
-		if !slices.Contains(names, want) {
-			return errSchema
-		}
-	}
-	return nil
-}
+// noteFull is what is said where the disk leaves no room for what changed.
+const noteFull = "no space left on the disk: what changed since the index was written is read from the files"
 
 // judge says whether a database that can't be opened is to be set aside; if
 // not, there is none for this Index.
 func (x *Index) judge(err error) (damaged bool) {
 	switch {
 	case errors.Is(err, migrations.ErrNewer):
-		x.note("index was made by a newer program: it is left alone and sessions are read from the files")
+		x.without("index was made by a newer program and is left alone", errNewer)
 	case migrations.Busy(err):
-		x.note("index is busy: sessions are read from the files")
+		x.without("index is busy", err)
 	case errors.Is(err, storage.ErrUnsafe), migrations.Unusable(err):
-		x.note("index can't be used here (" + reasonOf(err) + "): sessions are read from the files")
+		x.without("index can't be used here ("+reasonOf(err)+")", err)
 	case x.setAsides >= maxSetAside:
-		x.note("index is damaged again and again: sessions are read from the files")
+		x.without("index is damaged again and again", err)
 	default:
 		return true
 	}
 	return false
-}
-
-// setAside renames the database with its log, all or none, so that a fresh one
-// can be made. The caller holds no lock and no pool is open. If it can't be
-// done there is no database for this Index.
-func (x *Index) setAside(ctx context.Context) {
-	x.mu.Lock()
-	defer x.mu.Unlock()
-	x.setAsides++
-	found, err := x.fsys.Lstat(x.home.IndexDB())
-	if err != nil {
-		return
-	}
-	unlock, err := x.lock(ctx, storage.Exclusive)
-	if err != nil {
-		x.note("index is damaged and in use: sessions are read from the files")
-		x.settled = true
-		return
-	}
-	defer unlock()
-	if now, err := x.fsys.Lstat(x.home.IndexDB()); err != nil || !now.SameFile(found) {
-		return // another process has done it
-	}
-	name := x.home.IndexDB() + "." + x.opt.Now().UTC().Format("20060102T150405.000Z") + ".damaged"
-	if err := x.renameAll(name); err != nil {
-		x.note("index is damaged and can't be set aside (" + reasonOf(err) + "): sessions are read from the files")
-		x.settled = true
-		return
-	}
-	x.dropOld()
-	x.note("index was damaged: it is kept as " + filepath.Base(name) + " and built again")
-}
-
-// sideFiles are what SQLite keeps beside a database, and the database.
-var sideFiles = [...]string{"-wal", "-shm", ""}
-
-// renameAll gives the database and what belongs to it the name; if one of them
-// can't be renamed, none is.
-func (x *Index) renameAll(name string) error {
-	path := x.home.IndexDB()
-	for i, side := range sideFiles {
-		err := x.fsys.RenameNoReplace(path+side, name+side)
-		if err == nil || side != "" && errors.Is(err, fs.ErrNotExist) {
-			continue
-		}
-		for _, done := range sideFiles[:i] {
-			if back := x.fsys.RenameNoReplace(name+done, path+done); back != nil && !errors.Is(back, fs.ErrNotExist) {
-				err = errors.Join(err, back)
-			}
-		}
-		return err
-	}
-	return nil
-}
-
-// dropOld removes all but the newest databases that were set aside.
-func (x *Index) dropOld() {
-	dir, base := filepath.Split(x.home.IndexDB())
-	list, err := x.fsys.ReadDir(dir)
-	if err != nil {
-		return
-	}
-	var names []string
-	for _, e := range list {
-		if strings.HasPrefix(e.Name, base+".") && strings.HasSuffix(e.Name, ".damaged") {
-			names = append(names, e.Name)
-		}
-	}
-	slices.Sort(names)
-	for _, name := range names[:max(0, len(names)-maxSetAside)] {
-		for _, side := range sideFiles {
-			_ = x.fsys.Remove(filepath.Join(dir, name+side)) // one copy more does no harm
-		}
-	}
 }
 
 // note keeps a sentence for people, once.

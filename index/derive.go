@@ -45,7 +45,7 @@ func (x *extractor) derived(ctx context.Context, f storage.File, size, maxLine i
 		}
 		r.rows.at(r.rows.len() - 1).size = e.Size
 	}
-	r.facts.malformed, r.facts.recovered = len(t.Malformed), len(t.Recovered)
+	r.facts.malformed, r.facts.recovered = t.MalformedTotal, t.RecoveredTotal
 	x.settle()
 	return r, nil
 }

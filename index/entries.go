@@ -87,14 +87,14 @@ func (x *Index) Entries(ctx context.Context, path string) iter.Seq2[EntryRow, er
 			SELECT seq, id, parent, parent_seq, type, role, time_ms, line, offset, size
 			FROM entries WHERE session = ? ORDER BY seq`, p.Key)
 		if err != nil {
-			yield(EntryRow{}, fmt.Errorf("read entries: %w", err))
+			yield(EntryRow{}, fmt.Errorf("read entries: %w", inWords(err)))
 			return
 		}
 		defer func() { _ = rows.Close() }()
 		for rows.Next() {
 			e, err := scanEntry(rows)
 			if err != nil {
-				yield(EntryRow{}, fmt.Errorf("read entries: %w", err))
+				yield(EntryRow{}, fmt.Errorf("read entries: %w", inWords(err)))
 				return
 			}
 			if !yield(e, nil) {
@@ -102,7 +102,7 @@ func (x *Index) Entries(ctx context.Context, path string) iter.Seq2[EntryRow, er
 			}
 		}
 		if err := rows.Err(); err != nil {
-			yield(EntryRow{}, fmt.Errorf("read entries: %w", err))
+			yield(EntryRow{}, fmt.Errorf("read entries: %w", inWords(err)))
 		}
 	}
 }
@@ -121,14 +121,43 @@ func scanEntry(rows *sql.Rows) (EntryRow, error) {
 	return e, err
 }
 
-// Labels gives the label entries of a session in file order.
-func (x *Index) Labels(ctx context.Context, path string) ([]LabelRow, error) {
-	op, err := x.begin(ctx)
-	if err != nil {
+// Labels gives the label entries of a session in file order. fs.ErrNotExist if
+// there is no such session file.
+func (x *Index) Labels(ctx context.Context, path string) (labels []LabelRow, err error) {
+	err = x.retrying(ctx, func(db *migrations.DB) (err error) {
+		if db == nil || x.unstored().isStale(path) {
+			labels, err = x.labelsOfFile(ctx, path)
+		} else {
+			labels, err = x.storedLabels(ctx, db, path)
+		}
+		return err
+	})
+	return labels, err
+}
+
+// labelsOfFile reads the file itself.
+func (x *Index) labelsOfFile(ctx context.Context, path string) ([]LabelRow, error) {
+	if _, _, err := x.locate(path); err != nil {
 		return nil, err
 	}
-	defer op.done()
-	p, err := x.place(ctx, op.db, path)
+	if _, err := x.fsys.Lstat(path); err != nil {
+		return nil, fmt.Errorf("read labels of %s: %w", path, inWords(err))
+	}
+	var labels []LabelRow
+	err := x.pipe(ctx, nil, []job{{why: isNew, path: path}}, func(o *outcome) error {
+		if o.reading == nil {
+			return nil
+		}
+		for _, l := range o.reading.labels {
+			labels = append(labels, LabelRow{Seq: l.seq, Target: l.target, Label: l.label, Current: !l.overtaken})
+		}
+		return nil
+	})
+	return labels, err
+}
+
+func (x *Index) storedLabels(ctx context.Context, db *migrations.DB, path string) ([]LabelRow, error) {
+	p, err := x.place(ctx, db, path)
 	if err != nil {
 		return nil, err
 	}
@@ -138,7 +167,7 @@ func (x *Index) Labels(ctx context.Context, path string) ([]LabelRow, error) {
 		Label   sql.NullString `db:"label"`
 		Current bool           `db:"current"`
 	}
-	err = op.db.SelectContext(ctx, &rows, `SELECT seq, target, label, current FROM labels WHERE session = ? ORDER BY seq`, p.Key)
+	err = db.SelectContext(ctx, &rows, `SELECT seq, target, label, current FROM labels WHERE session = ? ORDER BY seq`, p.Key)
 	if err != nil {
 		return nil, fmt.Errorf("read labels: %w", err)
 	}

@@ -13,6 +13,9 @@ var ErrStale = errors.New("index does not have the file as it is")
 // ErrNoIndex says that there is no database to ask: see Index.Notes.
 var ErrNoIndex = errors.New("there is no index")
 
+// errNewer is a database that a later version of this program made.
+var errNewer = errors.New("it was made by a newer program")
+
 // AmbiguousError is a reference that begins the ids of several sessions.
 type AmbiguousError struct {
 	Ref        string

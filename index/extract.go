@@ -35,9 +35,10 @@ type extractor struct {
 	words    map[string]string // types and roles seen, so that each is one string
 
 	r         *reading
-	ids       map[string]int   // id: its last entry of this reading
-	repeats   map[string][]int // ids that stand more than once: all their entries
-	waiting   map[string][]int // missing parent: its children
+	ids       map[string]int      // id: its last entry of this reading
+	repeats   map[string]*repeats // ids that stand more than once
+	labelled  map[string]int      // target: its last label of this reading
+	waiting   map[string][]int    // missing parent: its children
 	header    bool
 	judged    bool // a record was seen that may not stand before the header
 	some      bool // there is more than white space
@@ -62,7 +63,7 @@ func (x *extractor) rest() { *x = extractor{buf: x.buf, words: x.words} }
 
 func (x *extractor) begin(ctx context.Context, f storage.File, r *reading) {
 	*x = extractor{ctx: ctx, file: f, buf: x.buf, words: x.words, r: r,
-		ids: map[string]int{}, repeats: map[string][]int{}, waiting: map[string][]int{}}
+		ids: map[string]int{}, repeats: map[string]*repeats{}, labelled: map[string]int{}, waiting: map[string][]int{}}
 	r.reuse, r.patches, r.respent = map[int]usageRow{}, map[int]patchRow{}, map[int]*usageFact{}
 	r.refs, r.missing, r.rerole = map[blobSum]bool{}, map[int]int{}, map[int]string{}
 }
@@ -209,6 +210,8 @@ func (x *extractor) version(f *jsonl.Fields) bool {
 		return true
 	case f.VersionKind == jsonl.Number && v > jsonl.CurrentVersion:
 		x.r.state, x.r.reason = StateNewer, "written by a newer program"
+		x.r.version = int(min(v, math.MaxInt32))
+		x.name(f)
 		return false
 	case f.VersionKind != jsonl.Number || v != math.Trunc(v):
 		x.r.state, x.r.reason = StateHeader, "version is not a version"
@@ -219,16 +222,21 @@ func (x *extractor) version(f *jsonl.Fields) bool {
 }
 
 func (x *extractor) takeHeader(f *jsonl.Fields) {
-	r := x.r
 	x.header, x.judged = true, true
+	x.name(f)
+	x.r.last = x.r.created
+	x.addRefs(f)
+}
+
+// name notes which session a header is of.
+func (x *extractor) name(f *jsonl.Fields) {
+	r := x.r
 	r.id, r.cwd, r.parent = f.ID.Text(), f.Cwd.Text(), f.ParentSession.Text()
 	r.titleSource = f.TitleSource.Text()
 	if f.Title.Ok() {
 		r.title, r.hasTitle = f.Title.Text(), true
 	}
 	r.created = timeOf(f.Timestamp)
-	r.last = r.created
-	x.addRefs(f)
 }
 
 func (x *extractor) headerPatch(rec *jsonl.Record) error {

@@ -1,7 +1,7 @@
 package index
 
 import (
-	"bytes"
+	"crypto/sha256"
 	"errors"
 	"io"
 	"slices"
@@ -65,6 +65,13 @@ func (x *extractor) roleOf(f *jsonl.Fields) string {
 	return role
 }
 
+// repeats are the entries of one id, and the sums of their lines: a file whose
+// entries all have one id must not be compared line by line.
+type repeats struct {
+	seqs  []int
+	lines map[[sha256.Size]byte]bool
+}
+
 // repeated reports whether the record repeats the earlier line of its id byte
 // for byte, and keeps count of ids that stand twice.
 func (x *extractor) repeated(e *entry, rec *jsonl.Record) (bool, error) {
@@ -84,23 +91,21 @@ func (x *extractor) repeated(e *entry, rec *jsonl.Record) (bool, error) {
 	if x.inMemory {
 		return false, nil
 	}
-	if x.repeats[e.id] == nil {
-		x.repeats[e.id] = []int{at}
-	}
-	for _, seq := range x.repeats[e.id] {
-		old := x.row(seq)
-		if old.size != e.size {
-			continue
-		}
-		line := make([]byte, old.size)
-		if _, err := x.file.ReadAt(line, old.offset); err != nil && !errors.Is(err, io.EOF) {
+	all := x.repeats[e.id]
+	if all == nil {
+		first := x.row(at)
+		line := make([]byte, first.size)
+		if _, err := x.file.ReadAt(line, first.offset); err != nil && !errors.Is(err, io.EOF) {
 			return false, err
 		}
-		if bytes.Equal(line, rec.Raw) {
-			return true, nil
-		}
+		all = &repeats{seqs: []int{at}, lines: map[[sha256.Size]byte]bool{sha256.Sum256(line): true}}
+		x.repeats[e.id] = all
 	}
-	x.repeats[e.id] = append(x.repeats[e.id], int(e.seq))
+	sum := sha256.Sum256(rec.Raw)
+	if all.lines[sum] {
+		return true, nil
+	}
+	all.seqs, all.lines[sum] = append(all.seqs, int(e.seq)), true
 	return false, nil
 }
 
@@ -169,11 +174,10 @@ func (x *extractor) row(seq int) *entry { return x.r.rows.at(seq - x.r.first) }
 
 func (x *extractor) label(e *entry, f *jsonl.Fields) {
 	l := labelRow{seq: int(e.seq), target: f.TargetID.Text(), label: f.Label.Text(), set: f.LabelKind == jsonl.String}
-	for i := range x.r.labels {
-		if x.r.labels[i].target == l.target {
-			x.r.labels[i].overtaken = true
-		}
+	if at, ok := x.labelled[l.target]; ok {
+		x.r.labels[at].overtaken = true
 	}
+	x.labelled[l.target] = len(x.r.labels)
 	x.r.labels = append(x.r.labels, l)
 }
 
@@ -200,7 +204,7 @@ func (x *extractor) entryPatch(rec *jsonl.Record) error {
 	if x.r.version < 4 || !f.EntryID.Ok() {
 		return nil
 	}
-	if _, _, ok := jsonl.ParseEntryPatch(rec.Raw); !ok {
+	if _, message, ok := jsonl.ParseEntryPatch(rec.Raw); !ok || !message.Is(jsonl.Object) {
 		return nil
 	}
 	id := f.EntryID.Text()
@@ -239,9 +243,12 @@ func (x *extractor) patched(id string) (int, bool) {
 		return at, true
 	}
 	all := x.repeats[id]
-	for i := len(all) - 1; i >= 0; i-- {
-		if x.row(all[i]).kind == "message" {
-			return all[i], true
+	if all == nil {
+		return 0, false
+	}
+	for _, seq := range slices.Backward(all.seqs) {
+		if x.row(seq).kind == "message" {
+			return seq, true
 		}
 	}
 	return 0, false
@@ -272,7 +279,7 @@ func (x *extractor) patchEarlier(id string, rec *jsonl.Record) error {
 		if !t.known {
 			return errWhole // its fact holds the timestamp as it stands
 		}
-		fact := responseFact(factAnswer, seq, id, "", t, r)
+		fact := responseFact(factAnswer, seq+1, id, "", t, r)
 		x.r.respent[seq] = &fact
 	}
 	x.notePatch(seq, rec)

@@ -17,9 +17,9 @@ const maxCandidates = 20
 // children are found too. Errors: fs.ErrNotExist; *AmbiguousError with the
 // candidates.
 func (x *Index) Find(ctx context.Context, ref string) (Row, error) {
-	ranks := [4][]Row{}
+	ranks := [8][]Row{} // those after 4 are sources of migrated sessions: their copies are meant first
 	abs, want := ref, strings.ToLower(ref)
-	f := Filter{Damaged: DamagedToo, Children: true, ref: want}
+	f := Filter{Damaged: DamagedToo, Children: true, ref: want, brief: true}
 	var err error
 	if strings.ContainsRune(ref, filepath.Separator) || strings.HasSuffix(ref, ".jsonl") {
 		if abs, err = filepath.Abs(ref); err != nil {
@@ -30,7 +30,12 @@ func (x *Index) Find(ctx context.Context, ref string) (Row, error) {
 	if ascii := strings.IndexFunc(f.ref, func(r rune) bool { return r >= utf8.RuneSelf }) < 0; !ascii {
 		f.ref = "" // SQLite lowers ASCII only
 	}
+	seen := map[string]bool{} // a file that is written just now may come twice
 	rows, _, err := x.Sessions(ctx, f)
+	if err != nil {
+		return Row{}, err
+	}
+	hidden, err := x.migrated(ctx)
 	if err != nil {
 		return Row{}, err
 	}
@@ -38,7 +43,12 @@ func (x *Index) Find(ctx context.Context, ref string) (Row, error) {
 		if err != nil {
 			return Row{}, err
 		}
-		if at := rankOf(&row, abs, ref, want); at >= 0 {
+		at := rankOf(&row, abs, ref, want)
+		if _, isSource := hidden[row.Path]; isSource && at > 0 {
+			at += 4
+		}
+		if at >= 0 && !seen[row.Path] {
+			seen[row.Path] = true
 			ranks[at] = append(ranks[at], row)
 		}
 	}

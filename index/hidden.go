@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/gajae-code/gjc-index/history"
+	"github.com/gajae-code/gjc-index/migrations"
 )
 
 // hidden are the prompts that were deleted from history on purpose. A
@@ -60,12 +61,27 @@ func (x *Index) hidden(ctx context.Context) (*hidden, error) {
 	case ctx.Err() != nil:
 		return nil, ctx.Err()
 	case err != nil:
-		x.note("history can't be read: " + reasonOf(err))
+		x.noHistory(err)
 		return nil, nil
 	case len(texts) == 0:
 		return nil, nil
 	}
 	return &hidden{texts: texts, now: x.opt.Now().UnixMilli()}, nil
+}
+
+// noneDeleted reports whether the database knows history.db as it is, and that
+// nothing was deleted from it.
+func (x *Index) noneDeleted(ctx context.Context, stamp history.Stamp) bool {
+	none := false
+	err := x.retrying(ctx, func(db *migrations.DB) error {
+		if none = false; db == nil {
+			return nil
+		}
+		had, err := storedHistory(ctx, db)
+		none = had.NoneDeleted && !had.Racy && had.Stamp == stamp
+		return err
+	})
+	return err == nil && none
 }
 
 func (x *Index) tombstones(ctx context.Context) (history.Tombstones, error) {
@@ -78,6 +94,9 @@ func (x *Index) tombstones(ctx context.Context) (history.Tombstones, error) {
 	defer x.hiddenMu.Unlock()
 	if x.hiddenHas.stamp == stamp {
 		return x.hiddenHas.texts, nil
+	}
+	if x.noneDeleted(ctx, stamp) {
+		return nil, nil
 	}
 	now := x.opt.Now()
 	h, err := history.Open(ctx, x.fsys, path, history.Options{ReadOnly: true})

@@ -6,6 +6,7 @@ import (
 	"runtime"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/gajae-code/gjc-index/migrations"
@@ -44,13 +45,15 @@ type Index struct {
 	db        *migrations.DB // nil: none
 	file      storage.Info   // of the file that db has open
 	settled   bool           // db stays nil
+	why       error          // why it does, or is for reading only; nil if there is no home
 	setAsides int
 
 	tickOnce sync.Once
 	tickLen  time.Duration
 
-	noteMu sync.Mutex
-	notes  []string
+	noteMu  sync.Mutex
+	notes   []string
+	history string // why history.db was not read; "" if it was
 
 	heldMu  sync.Mutex
 	heldHas *held
@@ -58,14 +61,16 @@ type Index struct {
 	hiddenMu  sync.Mutex
 	hiddenHas hiddenCache
 
+	looks   looks
+	sources atomic.Pointer[sources] // nil: not looked for
+
 	pendingMu sync.Mutex
 	pending   *pending // what the last refresh saw and could not store; nil if it stored all
 }
 
 // Open opens the index of home, making its database if there is none and the
 // home exists. It does not fail for anything that is wrong with the database:
-// see Notes. The only errors are those of ctx, and storage.ErrLocked if another
-// process keeps the index for itself longer than the busy timeout.
+// see Notes. The only errors are those of ctx.
 func Open(ctx context.Context, fsys storage.FS, home scope.Home, opt Options) (*Index, error) {
 	x := &Index{fsys: fsys, home: home, opt: opt.withDefaults()}
 	op, err := x.begin(ctx)
@@ -120,7 +125,7 @@ func (x *Index) root() string {
 // walk looks at all session files.
 func (x *Index) walk(ctx context.Context) (*walk, error) {
 	if x.dir != "" {
-		return walkDir(x.fsys, x.dir)
+		return walkDir(ctx, x.fsys, x.dir)
 	}
 	return walkSessions(ctx, x.fsys, x.home.Sessions())
 }

@@ -3,6 +3,7 @@ package index
 import (
 	"context"
 	"database/sql"
+	"errors"
 	"fmt"
 	"iter"
 	"path/filepath"
@@ -73,7 +74,7 @@ func (x *Index) Sessions(ctx context.Context, f Filter) (iter.Seq2[Row, error], 
 		rows, total, err = list.fromFiles(ctx)
 	}
 	if err != nil {
-		return nil, 0, fmt.Errorf("list sessions: %w", err)
+		return nil, 0, fmt.Errorf("list sessions: %w", inWords(err))
 	}
 	return func(yield func(Row, error) bool) {
 		for i := range rows {
@@ -99,10 +100,10 @@ type listing struct {
 
 func (l *listing) run(ctx context.Context, db *migrations.DB) ([]Row, int, error) {
 	p := l.x.unstored()
-	if db == nil && p == nil {
+	if db == nil && (p == nil || !p.all) {
 		return l.fromFiles(ctx)
 	}
-	if p == nil || len(p.new) == 0 && len(p.gone) == 0 && !p.all {
+	if !p.sessions() && db != nil {
 		return l.stored(ctx, db)
 	}
 	return l.merged(ctx, db, p)
@@ -113,6 +114,11 @@ func (l *listing) fromFiles(ctx context.Context) ([]Row, int, error) {
 	w, err := l.x.walk(ctx)
 	if err != nil {
 		return nil, 0, err
+	}
+	if l.x.sources.Load() == nil {
+		if err := l.x.findSources(ctx, nil, w); err != nil {
+			return nil, 0, err
+		}
 	}
 	return l.merged(ctx, nil, &pending{walk: w, all: true})
 }
@@ -125,10 +131,13 @@ func (l *listing) stored(ctx context.Context, db *migrations.DB) ([]Row, int, er
 	}
 	var total int
 	if l.filter.Limit > 0 || l.filter.Offset > 0 {
-		err = db.GetContext(ctx, &total, `SELECT count(*) FROM sessions s JOIN scopes c ON c.id = s.scope WHERE `+where, args...)
-		if err != nil {
+		if total, err = l.count(ctx, db, where, args); err != nil {
 			return nil, 0, err
 		}
+	}
+	where, args, err = l.narrowed(ctx, db, where, args)
+	if err != nil {
+		return nil, 0, err
 	}
 	key, keyArgs, direction := l.order()
 	limit := -1
@@ -146,6 +155,41 @@ func (l *listing) stored(ctx context.Context, db *migrations.DB) ([]Row, int, er
 		total = len(rows)
 	}
 	return rows, total, err
+}
+
+// count is how many rows there are without limit and offset.
+func (l *listing) count(ctx context.Context, db *migrations.DB, where string, args []any) (total int, err error) {
+	f := l.filter
+	f.Sort, f.Reverse, f.Limit, f.Offset = "", false, 0, 0
+	if f == (Filter{}) {
+		// Nearly all rows: the pages of the smallest index are fewer to look at. The
+		// + keeps SQLite from another index than that of the few bad ones.
+		err = db.GetContext(ctx, &total, `
+			SELECT (SELECT count(*) FROM sessions) - (SELECT count(*) FROM sessions WHERE child = 1) -
+			       (SELECT count(*) FROM sessions WHERE (state <> 'ok' OR malformed > 0) AND state <> 'ok' AND +child = 0)`)
+		return total, err
+	}
+	err = db.GetContext(ctx, &total, `SELECT count(*) FROM sessions s WHERE `+where, args...)
+	return total, err
+}
+
+// narrowed adds what the rows of the first page have in common where they are
+// the last active of all: so many are active since then that no other row is
+// among them. It spares sorting all rows.
+func (l *listing) narrowed(ctx context.Context, db *migrations.DB, where string, args []any) (string, []any, error) {
+	f := &l.filter
+	byActive := f.Sort == "" || f.Sort == SortActive
+	if !byActive || f.Reverse || f.Limit <= 0 || f.Children || f.Damaged != DamagedOmit || f.Cwd != "" || f.Project != "" || f.ref != "" {
+		return where, args, nil
+	}
+	var since int64
+	err := db.GetContext(ctx, &since, `
+		SELECT s.last_ms FROM sessions s WHERE `+where+` AND s.last_ms <= ?
+		ORDER BY s.last_ms DESC LIMIT 1 OFFSET ?`, append(slices.Clone(args), l.latest, max(f.Offset, 0)+f.Limit-1)...)
+	if errors.Is(err, sql.ErrNoRows) {
+		return where, args, nil
+	}
+	return where + ` AND (s.last_ms >= ? OR s.last_ms IS NULL)`, append(args, since), err
 }
 
 // query reads the rows of table, which names sessions as s.
@@ -180,6 +224,15 @@ func (l *listing) where(ctx context.Context, db *migrations.DB) (string, []any, 
 	switch f.Damaged {
 	case DamagedOmit:
 		add("s.state = 'ok'")
+		hidden, err := l.x.sourceKeys(ctx, db)
+		if err != nil {
+			return "", nil, err
+		}
+		if len(hidden) > 0 {
+			add("s.key NOT IN (SELECT value FROM json_each(?))", jsonList(hidden))
+		}
+	case DamagedLost:
+		add("(s.state <> 'ok' OR s.malformed > 0) AND s.state NOT IN ('ok', 'empty')") // the first half names an index
 	case DamagedOnly:
 		add("(s.state <> 'ok' OR s.malformed > 0) AND s.state <> 'empty'")
 	}
@@ -202,7 +255,7 @@ func (l *listing) where(ctx context.Context, db *migrations.DB) (string, []any, 
 		if len(all) == 0 {
 			add("0")
 		} else {
-			add("s.cwd IN (?"+strings.Repeat(", ?", len(all)-1)+")", anys(all)...)
+			add("s.cwd IN (SELECT value FROM json_each(?))", jsonList(all))
 		}
 	}
 	if !f.Since.IsZero() {

@@ -3,18 +3,11 @@ package index
 import (
 	"cmp"
 	"context"
-	"io"
 	"path/filepath"
 	"slices"
 	"strings"
 
-	"github.com/gajae-code/gjc-index/jsonl"
 	"github.com/gajae-code/gjc-index/migrations"
-)
-
-const (
-	prefixBytes = 64 << 10 // read of the beginning of a file that is not indexed
-	suffixBytes = 16 << 10 // and of its end
 )
 
 // merged answers from the database and, for what it doesn't hold, the disk.
@@ -25,24 +18,28 @@ func (l *listing) merged(ctx context.Context, db *migrations.DB, p *pending) ([]
 		if err != nil {
 			return nil, 0, err
 		}
-		if len(p.gone) > 0 {
-			where += " AND s.key NOT IN (?" + strings.Repeat(", ?", len(p.gone)-1) + ")"
-			for key := range p.gone {
-				args = append(args, key)
-			}
-		}
 		if rows, err = l.query(ctx, db, "sessions s", "WHERE "+where, args...); err != nil {
 			return nil, 0, err
 		}
+		rows = slices.DeleteFunc(rows, func(r Row) bool { return p.isStale(r.Path) })
 	}
-	ex := newExtractor()
-	for _, f := range p.files() {
-		if err := ctx.Err(); err != nil {
+	d := &disk{l: l, walk: p.walk, files: map[string]pendingFile{}}
+	found, err := d.rows(ctx, p.files())
+	if err != nil {
+		return nil, 0, err
+	}
+	if l.filter.Sort == SortMessages || l.filter.Damaged == DamagedOnly {
+		if err := d.complete(ctx, found); err != nil { // what it is chosen or sorted by
 			return nil, 0, err
 		}
-		if row, there := l.glimpse(ctx, ex, p.walk, &f); there && l.selects(&row) {
-			rows = append(rows, row)
+	}
+	rows = append(rows, slices.DeleteFunc(found, func(r Row) bool { return !l.selects(&r) })...)
+	if l.filter.Damaged == DamagedOmit {
+		hidden, err := l.x.hiddenSources(ctx, db)
+		if err != nil {
+			return nil, 0, err
 		}
+		rows = l.x.hide(rows, hidden)
 	}
 	slices.SortFunc(rows, l.compare)
 	total := len(rows)
@@ -50,84 +47,91 @@ func (l *listing) merged(ctx context.Context, db *migrations.DB, p *pending) ([]
 	if l.filter.Limit > 0 {
 		rows = rows[:min(l.filter.Limit, len(rows))]
 	}
-	return rows, total, nil
-}
-
-// glimpse is the row of a file by its beginning and its end; there is false if
-// it has vanished.
-func (l *listing) glimpse(ctx context.Context, ex *extractor, w *walk, p *pendingFile) (row Row, there bool) {
-	w2 := &worker{x: l.x, ex: ex}
-	o := outcome{job: job{file: p.file, path: w.path(p.scope, p.file.name)}, info: p.file.info}
-	r := &reading{facts: facts{state: StateRefused, reason: p.file.refused}}
-	if p.file.refused == "" {
-		var err error
-		if r, err = w2.glance(ctx, &o); err != nil {
-			r = &reading{facts: facts{state: StateUnreadable, reason: reasonOf(err)}}
-			if _, err := l.x.fsys.Lstat(o.path); err != nil {
-				return Row{}, false
-			}
-		}
+	if !l.filter.brief {
+		err = d.complete(ctx, rows)
 	}
-	s := sessionRow{Scope: p.scope, Name: p.file.name, Size: o.info.Size, ModTime: o.info.ModTime, State: r.state,
-		Version: r.version, Child: p.file.child(), Messages: r.messages, Entries: r.entries + r.seconds,
-		Malformed: r.facts.malformed, Recovered: r.facts.recovered}
-	s.Reason.String, s.ID.String, s.Cwd.String, s.Parent.String = r.reason, r.id, r.cwd, r.parent
-	s.Created.Int64, s.Created.Valid = r.created.ms, r.created.known
-	s.Last.Int64, s.Last.Valid = r.last.ms, r.last.known
-	s.Title.String, s.Title.Valid = r.title, r.hasTitle
-	s.Source.String, s.Prompt.String = r.titleSource, r.firstPrompt
-	row = l.row(&s)
-	row.Estimated = l.x.dir == ""
-	return row, true
+	if l.filter.Sort == SortMessages && slices.ContainsFunc(rows, func(r Row) bool { return r.Estimated }) {
+		l.x.note("the largest sessions are ordered by the messages at their beginnings: without an index they are too much to read")
+	}
+	return rows, total, err
 }
 
-// glance reads the beginning of a file, and of a longer one the end, for the
-// time of its last record and its title.
-func (w *worker) glance(ctx context.Context, o *outcome) (*reading, error) {
-	f, err := w.x.fsys.Open(o.path)
+// disk makes the rows of files that are not in the database.
+type disk struct {
+	l     *listing
+	walk  *walk
+	files map[string]pendingFile // by path
+}
+
+// rows are those of the files that are still there.
+func (d *disk) rows(ctx context.Context, files []pendingFile) ([]Row, error) {
+	all, err := d.l.x.look(ctx, d.walk, files)
 	if err != nil {
 		return nil, err
 	}
-	defer func() { _ = f.Close() }() // read only
-	if o.info, err = f.Stat(); err != nil {
-		return nil, err
-	}
-	if w.x.dir != "" || o.info.Size <= prefixBytes {
-		return w.ex.whole(ctx, f, o.info.Size, w.x.opt.MaxLine)
-	}
-	r, err := w.ex.whole(ctx, f, prefixBytes, w.x.opt.MaxLine)
-	if err != nil {
-		return r, err
-	}
-	// What the cut left of a record is no damage.
-	r.facts.malformed = r.resume.malformed
-	if r.state != StateOK {
-		return r, nil
-	}
-	from := o.info.Size - suffixBytes
-	tail := jsonl.ReadOptions{MaxLine: w.x.opt.MaxLine, Offset: from}
-	first := true
-	for rec, err := range jsonl.Read(ctx, io.NewSectionReader(f, from, suffixBytes), tail) {
-		if err != nil {
-			return r, err
-		}
-		if first && rec.Offset == from || rec.Recovered {
-			first = false
-			continue // its line began before
-		}
-		first = false
-		if rec.Fields.Type.Equal("header_patch") {
-			w.ex.r, w.ex.before = r, nil
-			if err := w.ex.headerPatch(&rec); err != nil {
-				return r, err
-			}
-			continue
-		}
-		if rec.Fields.Timestamp.Ok() {
-			r.last = timeOf(rec.Fields.Timestamp)
+	rows := make([]Row, 0, len(all))
+	for i := range all {
+		if !all[i].gone {
+			row := d.row(&files[i], &all[i])
+			d.files[row.Path] = files[i]
+			rows = append(rows, row)
 		}
 	}
-	return r, nil
+	d.setParents(rows)
+	return rows, nil
+}
+
+// setParents gives children the session whose own directory they lie in.
+func (d *disk) setParents(rows []Row) {
+	ids := map[string]string{}
+	for i := range rows {
+		if rows[i].ID != "" {
+			ids[strings.TrimSuffix(rows[i].Path, ".jsonl")] = rows[i].ID
+		}
+	}
+	for i := range rows {
+		if id := ids[filepath.Dir(rows[i].Path)]; rows[i].Child && id != "" {
+			rows[i].Parent = id
+		}
+	}
+}
+
+// complete reads the files of rows that are known by their beginnings only, as
+// far as that is not too much.
+func (d *disk) complete(ctx context.Context, rows []Row) error {
+	var jobs []job
+	for i := range rows {
+		f, ours := d.files[rows[i].Path]
+		if ours && rows[i].Estimated && d.l.x.looks.spend(rows[i].Size) {
+			jobs = append(jobs, job{why: isNew, scope: i, file: f.file, path: rows[i].Path})
+		}
+	}
+	out := make([]looked, len(rows))
+	if err := d.l.x.lookAt(ctx, jobs, out); err != nil {
+		return err
+	}
+	for _, j := range jobs {
+		if f := d.files[j.path]; !out[j.scope].gone {
+			parent := rows[j.scope].Parent
+			rows[j.scope] = d.row(&f, &out[j.scope])
+			rows[j.scope].Parent = parent
+		}
+	}
+	return nil
+}
+
+func (d *disk) row(f *pendingFile, k *looked) Row {
+	s := sessionRow{Scope: f.scope, Name: f.file.name, Size: k.info.Size, ModTime: k.info.ModTime, State: k.state,
+		Version: k.version, Child: f.file.child(), Messages: k.messages, Entries: k.entries + k.seconds,
+		Malformed: k.malformed, Recovered: k.recovered}
+	s.Reason.String, s.ID.String, s.Cwd.String, s.Parent.String = k.reason, k.id, k.cwd, k.parent
+	s.Created.Int64, s.Created.Valid = k.created.ms, k.created.known
+	s.Last.Int64, s.Last.Valid = k.last.ms, k.last.known
+	s.Title.String, s.Title.Valid = k.title, k.hasTitle
+	s.Source.String, s.Prompt.String = k.titleSource, k.firstPrompt
+	row := d.l.row(&s)
+	row.Estimated = !k.whole
+	return row
 }
 
 // selects is the filter's condition for a row that is not in the database.
@@ -137,6 +141,7 @@ func (l *listing) selects(row *Row) bool {
 	nothing := row.State == StateEmpty
 	switch {
 	case f.Damaged == DamagedOmit && bad, f.Damaged == DamagedOnly && (!bad || nothing) && row.Malformed == 0,
+		f.Damaged == DamagedLost && (!bad || nothing),
 		!f.Children && row.Child,
 		f.Cwd != "" && row.Cwd != f.Cwd,
 		f.Project != "" && (row.Cwd == "" || l.x.opt.Project(row.Cwd) != l.x.opt.Project(f.Project)),

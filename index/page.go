@@ -21,8 +21,9 @@ type SearchFilter struct {
 	// at most a minute apart is one typing, noted by two witnesses.
 	Repeats bool
 
-	hidden *hidden // places that are not shown; nil: none
-	held   *held   // what earlier searches have read; nil: nothing
+	without []int64 // not what these files hold
+	hidden  *hidden // places that are not shown; nil: none
+	held    *held   // what earlier searches have read; nil: nothing
 }
 
 // Hit is one text found, at the newest place it was typed.
@@ -54,6 +55,10 @@ func (f SearchFilter) where() (string, []any) {
 	if f.SessionID != "" {
 		b.WriteString(` AND p.session IN (SELECT key FROM sessions WHERE id = ?)`)
 		args = append(args, f.SessionID)
+	}
+	if len(f.without) > 0 {
+		b.WriteString(` AND p.file NOT IN (SELECT value FROM json_each(?))`)
+		args = append(args, jsonList(f.without))
 	}
 	if f.Sources != nil {
 		b.WriteString(` AND p.source IN (SELECT value FROM json_each(?))`)

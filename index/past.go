@@ -21,6 +21,9 @@ type historyState struct {
 	Stamp history.Stamp
 	Racy  bool // it may change again without its stamp telling
 	Rows  history.Fingerprint
+	// NoneDeleted says that no text was deleted from it on purpose, so that
+	// searches need not look.
+	NoneDeleted bool
 }
 
 // historyPlan is what has to be done about the rows of history.db.
@@ -36,24 +39,33 @@ type historyPlan struct {
 // planHistory compares history.db with what is known of it; nil if it is as it
 // was, or can't be read now.
 func (x *Index) planHistory(ctx context.Context, db *migrations.DB) (*historyPlan, error) {
-	var had historyState
-	var text string
-	err := db.GetContext(ctx, &text, `SELECT value FROM meta WHERE name = 'history'`)
-	if err == nil {
-		err = json.Unmarshal([]byte(text), &had)
-	}
-	if err != nil && !errors.Is(err, sql.ErrNoRows) {
+	had, err := storedHistory(ctx, db)
+	if err != nil {
 		return nil, err
 	}
 	stamp, err := history.StampOf(x.fsys, x.home.HistoryDB())
 	if err != nil {
-		x.note("history can't be read: " + reasonOf(err))
+		x.noHistory(err)
 		return nil, nil
 	}
 	if stamp == had.Stamp && !had.Racy {
 		return nil, nil
 	}
 	return x.readHistory(ctx, &had)
+}
+
+// storedHistory is what the database knows of history.db; the zero value if
+// nothing.
+func storedHistory(ctx context.Context, db *migrations.DB) (had historyState, err error) {
+	var text string
+	err = db.GetContext(ctx, &text, `SELECT value FROM meta WHERE name = 'history'`)
+	if errors.Is(err, sql.ErrNoRows) {
+		return had, nil
+	}
+	if err == nil {
+		err = json.Unmarshal([]byte(text), &had)
+	}
+	return had, err
 }
 
 // wholeHistory reads all rows of history.db.
@@ -74,7 +86,7 @@ func (x *Index) readHistory(ctx context.Context, had *historyState) (p *historyP
 	case ctx.Err() != nil:
 		return nil, ctx.Err()
 	case err != nil:
-		x.note("history can't be read: " + reasonOf(err))
+		x.noHistory(err)
 		return nil, nil
 	}
 	err = p.read(ctx, h, had)
@@ -84,7 +96,7 @@ func (x *Index) readHistory(ctx context.Context, had *historyState) (p *historyP
 	}
 	if err != nil {
 		if ctx.Err() == nil {
-			x.note("history can't be read: " + reasonOf(err))
+			x.noHistory(err)
 			return nil, nil
 		}
 		return nil, err
@@ -101,6 +113,11 @@ func (p *historyPlan) read(ctx context.Context, h *history.Store, had *historySt
 		return err
 	}
 	p.state.Rows = rows
+	deleted, err := h.Tombstones(ctx)
+	if err != nil {
+		return err
+	}
+	p.state.NoneDeleted = len(deleted) == 0
 	if had != nil && rows == had.Rows {
 		p.none = true
 		return nil
@@ -163,7 +180,7 @@ func (p *historyPlan) write(ctx context.Context, w *writer, rep *Report) error {
 			return ctx.Err()
 		}
 		if err != nil {
-			p.x.note("history can't be read: " + reasonOf(err))
+			p.x.noHistory(err)
 			p.state = historyState{}
 			break
 		}

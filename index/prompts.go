@@ -335,7 +335,7 @@ func (w *promptWriter) forgetWords(tx *sqlx.Tx) error {
 
 const (
 	liveHashBytes = 1 << 20 // FTS5's own choice
-	bulkHashBytes = 32 << 20
+	bulkHashBytes = 16 << 20
 )
 
 // setHashSize says how much FTS5 gathers in memory before it writes.

@@ -18,30 +18,35 @@ const buildCache = 16 << 10
 // Rebuild reads every file again and replaces all rows in one transaction, in
 // place; others read the old rows until it ends. Another process that is
 // writing is waited for, at most the busy timeout. Errors are those of ctx, of
-// listing the sessions directory and of the database.
+// listing the sessions directory and of a database that can't be written:
+// storage.ErrLocked if another process is at it.
 func (x *Index) Rebuild(ctx context.Context) (Report, error) {
 	rep, start := Report{}, x.opt.Now()
 	w, err := x.walk(ctx)
 	if err != nil {
-		return rep, fmt.Errorf("list %s: %w", x.root(), err)
+		return rep, fmt.Errorf("list %s: %w", x.root(), inWords(err))
 	}
 	err = x.retrying(ctx, func(db *migrations.DB) error {
 		rep = Report{}
 		if db == nil || db.ReadOnly() {
 			rep.NoIndex = true
-			x.setPending(&pending{walk: w, all: db == nil})
-			return nil
+			x.setPending(&pending{walk: w, all: true})
+			return x.unwritable()
 		}
 		if err := x.build(ctx, db, w, true, &rep); err != nil {
 			return err
 		}
 		x.setPending(nil)
+		if err := x.findSources(ctx, db, w); err != nil {
+			return err
+		}
 		return x.addFailures(ctx, db, w, &rep)
 	})
 	if err != nil {
 		return rep, fmt.Errorf("build index: %w", err)
 	}
 	x.finishReport(&rep, w)
+	rep.History = x.lostHistory()
 	rep.Elapsed = x.opt.Now().Sub(start)
 	return rep, nil
 }

@@ -33,39 +33,27 @@ func (x *Index) Refresh(ctx context.Context) (Report, error) {
 	rep, start := Report{}, x.opt.Now()
 	w, err := x.walk(ctx)
 	if err != nil {
-		return rep, fmt.Errorf("list %s: %w", x.root(), err)
+		return rep, fmt.Errorf("list %s: %w", x.root(), inWords(err))
 	}
+	x.looks.reset()
+	x.forgetHistory()
 	err = x.retrying(ctx, func(db *migrations.DB) error {
 		rep = Report{}
+		if err := x.findSources(ctx, db, w); err != nil {
+			return err
+		}
 		return x.refresh(ctx, db, w, &rep)
 	})
 	if err != nil && ctx.Err() == nil {
 		x.note("index can't be used now (" + reasonOf(err) + "): sessions are read from the files")
-		rep = Report{NoIndex: true}
+		rep = Report{NoIndex: true, Unwritten: err}
 		x.setPending(&pending{walk: w, all: true})
 		err = nil
 	}
 	x.finishReport(&rep, w)
+	rep.History = x.lostHistory()
 	rep.Elapsed = x.opt.Now().Sub(start)
 	return rep, err
-}
-
-// retrying runs an operation; if it finds the database damaged, that is set
-// aside and the operation runs again on a fresh one.
-func (x *Index) retrying(ctx context.Context, fn func(db *migrations.DB) error) error {
-	for {
-		op, err := x.begin(ctx)
-		if err != nil {
-			return err
-		}
-		had := op.db != nil
-		err = fn(op.db)
-		op.done()
-		if err == nil || !had || !migrations.Damaged(err) || ctx.Err() != nil {
-			return err
-		}
-		x.spoiled(ctx)
-	}
 }
 
 func (x *Index) finishReport(rep *Report, w *walk) {
@@ -78,7 +66,7 @@ func (x *Index) finishReport(rep *Report, w *walk) {
 // refresh is one attempt on one database.
 func (x *Index) refresh(ctx context.Context, db *migrations.DB, w *walk, rep *Report) error {
 	if db == nil {
-		rep.NoIndex = true
+		rep.NoIndex, rep.Unwritten = true, x.unwritable()
 		x.setPending(&pending{walk: w, all: true})
 		return nil
 	}
@@ -122,7 +110,7 @@ func (x *Index) rebuildNow(ctx context.Context, db *migrations.DB, w *walk, rep 
 	}
 	if migrations.Busy(err) {
 		rep.Busy = true
-		x.setPending(&pending{walk: w})
+		x.setPending(&pending{walk: w, all: true})
 		return nil
 	}
 	return err
@@ -133,7 +121,7 @@ func (x *Index) rebuildNow(ctx context.Context, db *migrations.DB, w *walk, rep 
 // files.
 func (x *Index) firstBuild(ctx context.Context, db *migrations.DB, w *walk, old bool, rep *Report) error {
 	if db.ReadOnly() {
-		rep.NoIndex = true
+		rep.NoIndex, rep.Unwritten = true, x.unwritable()
 		x.setPending(&pending{walk: w, all: true})
 		return nil
 	}
@@ -144,7 +132,14 @@ func (x *Index) firstBuild(ctx context.Context, db *migrations.DB, w *walk, old 
 	if migrations.Busy(err) {
 		rep.Busy, rep.NoIndex = true, !old
 		x.note("index is busy: another process is writing it")
-		x.setPending(&pending{walk: w, all: !old})
+		x.setPending(&pending{walk: w, all: true})
+		if old { // its rows hold but for what changed
+			p, err := makePlan(ctx, db, w)
+			if err != nil {
+				return err
+			}
+			x.setPending(pendingOf(w, p))
+		}
 		return nil
 	}
 	return err
@@ -165,19 +160,27 @@ func (x *Index) update(ctx context.Context, db *migrations.DB, w *walk, rep *Rep
 		return nil
 	}
 	if db.ReadOnly() {
+		rep.Unwritten = x.unwritable()
 		x.setPending(pendingOf(w, p))
 		return nil
 	}
 	u := &updating{x: x, db: db, plan: p, rep: rep, digests: make([]digest, len(p.scopes))}
 	err = u.run(ctx)
-	if migrations.Busy(err) {
+	switch {
+	case err == nil:
+		x.setPending(nil)
+	case migrations.Busy(err):
 		rep.Busy = true
-		x.note("index is busy: what changed since its last writing is not in the answer")
+		x.note("index is busy: what changed since it was written is read from the files")
 		x.setPending(pendingOf(w, p))
 		return nil
-	}
-	if err == nil {
-		x.setPending(nil)
+	case migrations.Full(err):
+		rep.Unwritten = inWords(err)
+		x.note(noteFull)
+		x.setPending(pendingOf(w, p))
+		return nil
+	case errors.Is(err, errReplan):
+		x.setPending(pendingOf(w, p)) // for when it was the last try
 	}
 	return err
 }
@@ -393,8 +396,11 @@ func (x *Index) addFailures(ctx context.Context, db *migrations.DB, w *walk, rep
 		SELECT c.name AS scope, s.name, coalesce(s.reason, '') AS reason
 		FROM sessions s JOIN scopes c ON c.id = s.scope
 		WHERE (s.state <> 'ok' OR s.malformed > 0) AND s.state NOT IN ('ok', 'empty') ORDER BY c.name, s.name`)
+	p := x.unstored()
 	for _, r := range rows {
-		rep.Failed = append(rep.Failed, Failure{Path: w.path(r.Scope, r.Name), Reason: r.Reason})
+		if path := w.path(r.Scope, r.Name); !p.isStale(path) {
+			rep.Failed = append(rep.Failed, Failure{Path: path, Reason: r.Reason})
+		}
 	}
 	return err
 }

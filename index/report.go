@@ -17,6 +17,8 @@ type Report struct {
 	Bytes                         int64 // read from session files
 	Elapsed                       time.Duration
 	Prompts                       int // rows of history.db added, changed or removed
+	// History says why prompts of history.db are left out; "" if none are.
+	History string
 
 	// Busy says that another process was writing: what changed on disk is not
 	// in the database yet and answers come from what was there.
@@ -24,6 +26,9 @@ type Report struct {
 	// NoIndex says that there is no database to answer from: sessions are
 	// listed from the files.
 	NoIndex bool
+	// Unwritten says in plain words why what changed could not be written; nil
+	// if it was, or if there is no home.
+	Unwritten error
 }
 
 // Progress is how far a build has come. Total is an estimate until the walk is
@@ -45,7 +50,9 @@ type Status struct {
 
 	Files, Sessions, Children, Damaged int
 	Empty                              int // files that hold nothing but white space
+	Hidden                             int // sources of sessions that were migrated: their copies count
 	Entries, Prompts, Labels, Usage    int64
+	Estimated                          bool  // of large files only the beginnings are counted
 	FileBytes                          int64 // of the session files indexed
 	Notes                              []string
 }

@@ -68,6 +68,7 @@ const (
 	DamagedOmit Damaged = iota
 	DamagedOnly         // also those that are readable and have malformed lines; not files that hold nothing
 	DamagedToo          // and files that hold nothing
+	DamagedLost         // those that can't be read as sessions alone; not files that hold nothing
 )
 
 // Filter selects and orders sessions. The zero Filter is all sessions but
@@ -89,7 +90,8 @@ type Filter struct {
 	Damaged  Damaged
 	Children bool // children too
 
-	ref string // only what a reference may mean, or more; see Find
+	ref   string // only what a reference may mean, or more; see Find
+	brief bool   // numbers of rows don't matter
 }
 
 // EntryRow is one entry of a session and where it lies in the file.

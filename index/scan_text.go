@@ -138,7 +138,7 @@ func (w *scanWorker) lenient(ctx context.Context, r io.Reader, file *ScanFile) e
 			if s == nil || version < 4 {
 				continue
 			}
-			if _, _, ok := jsonl.ParseEntryPatch(rec.Raw); ok {
+			if _, message, ok := jsonl.ParseEntryPatch(rec.Raw); ok && message.Is(jsonl.Object) {
 				s.hit = w.judge(f, rec.Raw, s.place, file)
 			}
 		case f.Type.Equal("session"):

@@ -20,6 +20,7 @@ func (x *Index) scanned(ctx context.Context, f Filter) ([]ScanFile, error) {
 	if stored || err != nil {
 		return files, err
 	}
+	f.brief = true
 	rows, _, err := x.Sessions(ctx, f)
 	if err != nil {
 		return nil, err
@@ -63,7 +64,7 @@ func (l *listing) files(ctx context.Context, db *migrations.DB) ([]ScanFile, err
 // fromRows runs fn if the database has all there is; stored says whether fn has
 // answered. An error that is not ctx's leaves the answer to the files.
 func (x *Index) fromRows(ctx context.Context, fn func(db *migrations.DB) error) (stored bool, err error) {
-	if p := x.unstored(); p != nil && (p.all || len(p.new) > 0 || len(p.gone) > 0) {
+	if x.unstored().sessions() {
 		return false, nil
 	}
 	err = x.retrying(ctx, func(db *migrations.DB) error {

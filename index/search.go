@@ -13,7 +13,7 @@ import (
 // SearchPrompts finds what was typed: the texts that hold every term of q,
 // within f, the newest first, equal texts once, at most limit of them (0: all).
 // An empty q gives the newest. dir is the sessions directory, for the hits'
-// paths. No query is an error. Source of the rule: DESIGN, "Search rule".
+// paths. No query is an error. Source of the rule: ARCHITECTURE, "The index".
 func SearchPrompts(ctx context.Context, db *sqlx.DB, dir string, q Query, f SearchFilter, limit int) ([]Hit, error) {
 	s := newPromptSearch(db, q, f, limit)
 	if f.hidden != nil {

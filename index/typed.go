@@ -44,9 +44,22 @@ func (x *Index) historyHits(ctx context.Context, r *SearchRequest) (hits []Hit, 
 	case ctx.Err() != nil:
 		return nil, ctx.Err()
 	case err != nil:
-		x.note("history can't be read: " + reasonOf(err))
+		x.noHistory(err)
 	}
 	return hits, nil
+}
+
+// historyCount is how many rows history.db has; 0 if it can't be read.
+func (x *Index) historyCount(ctx context.Context) (int64, error) {
+	h, err := history.Open(ctx, x.fsys, x.home.HistoryDB(), history.Options{ReadOnly: true})
+	if err != nil {
+		return 0, ctx.Err()
+	}
+	rows, err := h.Fingerprint(ctx)
+	if err = errors.Join(err, h.Close()); err != nil {
+		return 0, ctx.Err()
+	}
+	return int64(rows.Count), nil
 }
 
 func (x *Index) matchingRows(ctx context.Context, h *history.Store, r *SearchRequest) ([]Hit, error) {
@@ -113,8 +126,14 @@ func (x *Index) Typed(ctx context.Context) iter.Seq2[Hit, error] {
 		going := true
 		if p == nil || !p.all {
 			err := x.retrying(ctx, func(db *migrations.DB) (err error) {
-				if db != nil {
-					going, err = x.eachTyped(ctx, db, yield)
+				if db == nil || x.unstored() != p { // it was damaged just now
+					w, err := x.walk(ctx)
+					p = &pending{walk: w, all: true}
+					return err
+				}
+				stale, err := x.unanswered(ctx, db, p)
+				if err == nil {
+					going, err = x.eachTyped(ctx, db, stale, yield)
 				}
 				return err
 			})
@@ -152,13 +171,14 @@ func (p *pending) typedNames() map[string]bool {
 	return names
 }
 
-// eachTyped streams the prompts of the database; going is false once yield
+// eachTyped streams the prompts of the database, but for the stale files; going is false once yield
 // wants no more.
-func (x *Index) eachTyped(ctx context.Context, db *migrations.DB, yield func(Hit, error) bool) (going bool, err error) {
+func (x *Index) eachTyped(ctx context.Context, db *migrations.DB, stale []int64, yield func(Hit, error) bool) (going bool, err error) {
 	rows, err := db.QueryxContext(ctx, `
 		SELECT coalesce(s.id, ''), c.name, s.name, p.entry, p.line, p.time_ms, p.cwd, p.text
 		FROM prompts p JOIN sessions s ON s.key = p.session JOIN scopes c ON c.id = s.scope
-		WHERE p.source = ? AND s.child = 0 ORDER BY p.id`, SourceSession)
+		WHERE p.source = ? AND s.child = 0 AND p.file NOT IN (SELECT value FROM json_each(?)) ORDER BY p.id`,
+		SourceSession, jsonList(stale))
 	if err != nil {
 		return true, err
 	}

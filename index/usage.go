@@ -55,13 +55,7 @@ type UsageRow struct {
 func (x *Index) Usage(ctx context.Context, f UsageFilter) ([]UsageRow, error) {
 	var s *usageSum
 	err := x.retrying(ctx, func(db *migrations.DB) error {
-		var packs []sessionPack
-		var err error
-		if db == nil {
-			packs, err = x.filePacks(ctx)
-		} else {
-			packs, err = x.storedPacks(ctx, db)
-		}
+		packs, err := x.packs(ctx, db)
 		if err != nil {
 			return err
 		}
@@ -72,6 +66,44 @@ func (x *Index) Usage(ctx context.Context, f UsageFilter) ([]UsageRow, error) {
 		return nil, fmt.Errorf("sum up usage: %w", err)
 	}
 	return s.rows(), nil
+}
+
+// packs are those of the database, and for what it doesn't hold of the files.
+func (x *Index) packs(ctx context.Context, db *migrations.DB) ([]sessionPack, error) {
+	hidden, err := x.hiddenSources(ctx, db)
+	if err != nil {
+		return nil, err
+	}
+	p := x.unstored()
+	var packs []sessionPack
+	if db != nil && (p == nil || !p.all) {
+		packs, err = x.storedPacks(ctx, db)
+		packs = slices.DeleteFunc(packs, func(s sessionPack) bool { return p.isStale(x.fileAt(s.scope, s.name)) })
+	} else {
+		p = &pending{all: true}
+		p.walk, err = x.walk(ctx)
+	}
+	if err == nil && p.sessions() {
+		var more []sessionPack
+		more, err = x.filePacks(ctx, p)
+		packs = append(packs, more...)
+	}
+	return withoutSources(packs, hidden, x.fileAt), err
+}
+
+// withoutSources leaves out the packs of files whose copies are among them.
+func withoutSources(packs []sessionPack, hidden sources, at func(scope, name string) string) []sessionPack {
+	if len(hidden) == 0 {
+		return packs
+	}
+	ids := map[[2]string]string{}
+	for i := range packs {
+		ids[[2]string{packs[i].scope, packs[i].name}] = packs[i].id
+	}
+	return slices.DeleteFunc(packs, func(s sessionPack) bool {
+		m, ok := hidden[at(s.scope, s.name)]
+		return ok && (m.To == [2]string{} || ids[m.To] == m.ID)
+	})
 }
 
 // sessionPack is the usage of one session file.
@@ -104,18 +136,19 @@ func (x *Index) storedPacks(ctx context.Context, db *migrations.DB) ([]sessionPa
 	return all, rows.Err()
 }
 
-// filePacks reads the usage of all files, where there is no database.
-func (x *Index) filePacks(ctx context.Context) ([]sessionPack, error) {
-	w, err := x.walk(ctx)
-	if err != nil {
-		return nil, err
-	}
+// filePacks reads the usage of the files that are not in the database.
+func (x *Index) filePacks(ctx context.Context, p *pending) ([]sessionPack, error) {
 	var all []sessionPack
-	err = x.pipe(ctx, nil, everything(w).jobs, func(o *outcome) error {
+	files := p.files()
+	jobs := make([]job, len(files))
+	for i, f := range files {
+		jobs[i] = job{why: isNew, scope: i, file: f.file, path: p.walk.path(f.scope, f.file.name)}
+	}
+	err := x.pipe(ctx, nil, jobs, func(o *outcome) error {
 		if o.reading == nil || o.reading.state != StateOK {
 			return nil
 		}
-		p := sessionPack{scope: w.scopes[o.scope].name, name: o.file.name, id: o.reading.id, cwd: o.reading.cwd,
+		p := sessionPack{scope: files[o.scope].scope, name: o.file.name, id: o.reading.id, cwd: o.reading.cwd,
 			created: o.reading.created, pack: packFacts(o.reading.spent)}
 		if p.pack != nil {
 			all = append(all, p)
@@ -245,7 +278,8 @@ func (s *usageSum) session(p *sessionPack) error {
 
 // add counts what one fact says, unless it was counted before.
 func (s *usageSum) add(u *usageFact) {
-	if s.seen.add(u.identity) || !s.only || (s.since != math.MinInt64 && (!u.time.known || u.time.ms < s.since)) {
+	covered := u.kind == factTotal && !u.known // its entries are there
+	if s.seen.add(u.identity) || covered || !s.only || (s.since != math.MinInt64 && (!u.time.known || u.time.ms < s.since)) {
 		return
 	}
 	a := s.amount(u)

@@ -26,12 +26,12 @@ const (
 // answer that comes later.
 type usageFact struct {
 	kind factKind
-	seq  int    // of the entry
+	seq  int    // of the entry, from 1; 0: it was archived
 	time millis // of the answer; of a total the beginning of its day
 	// identity is a sum of what tells the fact from all others, in whichever
 	// file it stands: forks copy entries as they are.
 	identity uint64
-	name     uint64 // a sum of the answer's id; of a record of the id that it names, 0 without one
+	name     uint64 // a sum of the answer's id; of a record of the id that it names, 0 without one; of a total the checkpoint's
 	request  uint64 // a sum of the record's request
 
 	known bool // it says what was used
@@ -92,7 +92,7 @@ func patchedFact(e *entry, f *jsonl.Fields) *usageFact {
 	if !ok {
 		return nil
 	}
-	u := responseFact(factAnswer, int(e.seq), e.id, e.stamp, e.time, r)
+	u := responseFact(factAnswer, int(e.seq)+1, e.id, e.stamp, e.time, r)
 	return &u
 }
 
@@ -137,6 +137,7 @@ func checkpointFacts(seq int, id, timestamp string, data jsonl.Value) []usageFac
 		if t.Cost != nil {
 			u.cost, u.priced = *t.Cost, true
 		}
+		u.name = nameSum(id)
 		u.identity = identitySum(factTotal, []string{id, timestamp, t.Origin, t.Day, t.Provider, t.Model})
 		all = append(all, u)
 	}
@@ -155,18 +156,20 @@ func (x *extractor) noteFacts(e *entry, rec *jsonl.Record, kind string) {
 			e.stamp = f.Timestamp.Text()
 		}
 		if r, ok := checkpoint.ResponseOf(f); ok {
-			x.r.spent = append(x.r.spent, responseFact(factAnswer, int(e.seq), e.id, e.stamp, e.time, r))
+			x.r.spent = append(x.r.spent, responseFact(factAnswer, int(e.seq)+1, e.id, e.stamp, e.time, r))
 		}
 	case kind == "custom" && (f.CustomType.Equal(jsonl.KindUsage) || f.CustomType.Equal(jsonl.KindUsageCheckpoint)):
 		v, _, err := jsonl.Parse(rec.Raw)
 		if err == nil {
-			x.r.spent = append(x.r.spent, customFacts(int(e.seq), e.id, f.Timestamp.Text(), f.CustomType.Text(), v)...)
+			x.r.spent = append(x.r.spent, customFacts(int(e.seq)+1, e.id, f.Timestamp.Text(), f.CustomType.Text(), v)...)
 		}
 	}
 }
 
-// patchFacts replaces what a message says of usage by what its patch says.
+// patchFacts replaces what the message of an entry says of usage by what its
+// patch says.
 func patchFacts(facts []usageFact, seq int, now *usageFact) []usageFact {
+	seq++ // as facts count
 	at, found := slices.BinarySearchFunc(facts, seq, func(u usageFact, seq int) int { return u.seq - seq })
 	switch {
 	case found && now != nil:

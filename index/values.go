@@ -15,7 +15,7 @@ func (o *outcome) sessionValues() []any {
 	}
 	return []any{r.resume.offset, r.resume.line, r.resume.malformed, bytesOrNull(r.resume.sum),
 		string(r.state), textOrNull(r.reason, r.reason != ""),
-		textOrNull(r.id, r.state == StateOK), r.version, textOrNull(r.cwd, r.cwd != ""), textOrNull(r.parent, r.parent != ""),
+		textOrNull(r.id, r.state == StateOK || r.state == StateNewer && r.id != ""), r.version, textOrNull(r.cwd, r.cwd != ""), textOrNull(r.parent, r.parent != ""),
 		child, r.created.value(), r.last.value(), active, r.messages, r.entries, r.seconds,
 		r.facts.malformed, r.facts.recovered, textOrNull(r.title, r.hasTitle),
 		textOrNull(r.titleSource, r.titleSource != ""), textOrNull(r.firstPrompt, r.firstPrompt != "")}

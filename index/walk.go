@@ -13,6 +13,7 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"github.com/gajae-code/gjc-index/session"
 	"github.com/gajae-code/gjc-index/storage"
 )
 
@@ -24,6 +25,8 @@ type diskFile struct {
 	name    string // under the scope, with slashes
 	info    storage.Info
 	refused string // "" or why it is never read
+
+	archived bool // an archive lies beside it
 }
 
 // child reports whether the file lies in another session's own directory.
@@ -87,14 +90,35 @@ func walkSessions(ctx context.Context, fsys storage.FS, root string) (*walk, err
 }
 
 // walkDir lists the session files right in an explicit directory, and those in
-// the sessions' own directories.
-func walkDir(fsys storage.FS, dir string) (*walk, error) {
+// the sessions' own directories. Any other directory in it is one of sessions
+// too, so that a home's sessions directory may be named.
+func walkDir(ctx context.Context, fsys storage.FS, dir string) (*walk, error) {
 	w := &walk{root: dir, failed: map[string]string{}}
-	s := diskScope{}
-	if err := s.add(fsys, dir, "", 0); err != nil {
+	list, err := fsys.StatDir(dir)
+	if err != nil {
 		return nil, err
 	}
+	own := map[string]bool{} // names of sessions' own directories
+	for _, e := range list {
+		if stem, ok := strings.CutSuffix(e.Name, ".jsonl"); ok {
+			own[stem] = true
+		}
+	}
+	var dirs []storage.DirEntry
+	isScope := func(e storage.DirEntry) bool {
+		return e.Info.Kind == storage.Dir && !own[e.Name] && !strings.HasPrefix(e.Name, ".") && !strings.HasSuffix(e.Name, ".jsonl")
+	}
+	s := diskScope{}
+	for _, e := range list {
+		if isScope(e) {
+			dirs = append(dirs, e)
+		}
+	}
+	s.take(fsys, dir, "", 0, slices.DeleteFunc(list, isScope))
 	w.scopes = []diskScope{s}
+	if err := w.addScopes(ctx, fsys, dirs); err != nil {
+		return nil, err
+	}
 	w.count()
 	return w, nil
 }
@@ -145,17 +169,33 @@ func (s *diskScope) add(fsys storage.FS, dir, prefix string, depth int) error {
 	if err != nil {
 		return err
 	}
+	s.take(fsys, dir, prefix, depth, list)
+	return nil
+}
+
+// take adds what the list of a directory names.
+func (s *diskScope) take(fsys storage.FS, dir, prefix string, depth int, list []storage.DirEntry) {
+	archives := map[string]bool{}
+	for _, e := range list {
+		if strings.HasSuffix(e.Name, archiveName) {
+			archives[e.Name] = true
+		}
+	}
 	for _, e := range list {
 		switch {
 		case strings.HasPrefix(e.Name, "."):
 		case strings.HasSuffix(e.Name, ".jsonl"):
-			s.files = append(s.files, sessionFile(prefix, e))
+			f := sessionFile(prefix, e)
+			f.archived = archives[filepath.Base(session.ArchivePath(e.Name))]
+			s.files = append(s.files, f)
 		case e.Info.Kind == storage.Dir && depth < maxDepth:
 			_ = s.add(fsys, filepath.Join(dir, e.Name), prefix+e.Name+"/", depth+1)
 		}
 	}
-	return nil
 }
+
+// archiveName ends the names of archives, which lie beside session files.
+var archiveName = session.ArchivePath(".jsonl")
 
 // sessionFile judges a name by its kind alone: a session file is a plain file
 // of one link.
@@ -212,18 +252,4 @@ func (s *diskScope) digest() []byte {
 		d.add(f.name, &f.info, s.dev, f.refused)
 	}
 	return d.bytes()
-}
-
-// reasonOf is an error in words that name no path twice and none of the file's
-// text.
-func reasonOf(err error) string {
-	var pe *fs.PathError
-	var ue *storage.UnsafeError
-	switch {
-	case errors.As(err, &ue):
-		return ue.Reason
-	case errors.As(err, &pe):
-		return pe.Op + ": " + pe.Err.Error()
-	}
-	return err.Error()
 }

@@ -112,7 +112,11 @@ func (w *worker) rows(ctx context.Context, f storage.File, o *outcome) (*reading
 			}
 		}
 	}
-	return w.ex.whole(ctx, f, o.info.Size, maxLine)
+	r, err := w.ex.whole(ctx, f, o.info.Size, maxLine)
+	if err != nil || r.state != StateOK || !o.file.archived {
+		return r, err
+	}
+	return r, w.archived(ctx, o.path, r)
 }
 
 // racyAt reports whether a file whose stat was taken at now may change again

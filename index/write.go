@@ -90,6 +90,12 @@ func (w *writer) session(o *outcome, scope int64) error {
 // those of a huge file are most of the memory that a build needs.
 func (w *writer) rows(o *outcome) error {
 	r, key := o.reading, o.key
+	if pack := packFacts(r.spent); pack != nil {
+		if err := w.packs.add(w.ctx, w.tx, key, pack); err != nil {
+			return fmt.Errorf("insert usage: %w", err)
+		}
+	}
+	r.spent = nil
 	for i := range r.rows.len() {
 		e := r.rows.at(i)
 		if err := w.entries.add(w.ctx, w.tx, e.values(key)...); err != nil {
@@ -115,11 +121,6 @@ func (w *writer) rows(o *outcome) error {
 	for _, sum := range r.sums() {
 		if err := w.refs.add(w.ctx, w.tx, key, sum); err != nil {
 			return fmt.Errorf("insert refs: %w", err)
-		}
-	}
-	if pack := packFacts(r.spent); pack != nil {
-		if err := w.packs.add(w.ctx, w.tx, key, pack); err != nil {
-			return fmt.Errorf("insert usage: %w", err)
 		}
 	}
 	for i := range r.prompts {

@@ -61,13 +61,7 @@ func (t *Transcript) Tree(bridge bool) *Tree {
 
 // lostLines are the lines of which something was lost, in ascending order.
 func (t *Transcript) lostLines() []int {
-	lost := make([]int, 0, len(t.Malformed)+len(t.Recovered))
-	for _, r := range t.Malformed {
-		lost = append(lost, r.Line)
-	}
-	for _, r := range t.Recovered {
-		lost = append(lost, r.Line)
-	}
+	lost := append([]int(nil), t.lost...)
 	sort.Ints(lost)
 	return lost
 }

@@ -50,7 +50,7 @@ func loadFile(ctx context.Context, f storage.File, opt LoadOptions) (*Transcript
 			return nil, fmt.Errorf("%w: %d bytes, limit %d", ErrTooLarge, info.Size, opt.MaxSize)
 		}
 	}
-	return ParseTranscript(ctx, f, opt)
+	return ParseTranscript(ctx, io.NewSectionReader(f, 0, math.MaxInt64), opt)
 }
 
 // ParseTranscript is Load for what r yields.
@@ -91,25 +91,43 @@ func (b *bounded) Read(p []byte) (int, error) {
 
 // loader builds a transcript record by record.
 type loader struct {
-	t        *Transcript
-	keep     keeper
-	latest   map[string]*Entry   // the last entry of an id
-	messages map[string]*Entry   // the last message entry of an id, once it is not the last entry
-	repeats  map[uint64][]*Entry // entries whose id stands more than once, by hash of their bytes
-	seed     maphash.Seed
-	version  Value // the header's, if it can be none
-	some     bool  // there is more than white space
-	patches  bool  // the header's version has patches
-	bad      bool  // a record before the header that may not be there, or a bad header
+	t                   *Transcript
+	keep                keeper
+	latest              map[string]*Entry   // the last entry of an id
+	messages            map[string]*Entry   // the last message entry of an id, once it is not the last entry
+	repeats             map[uint64][]*Entry // entries whose id stands more than once, by hash of their bytes
+	seed                maphash.Seed
+	version             Value // the header's, if it can be none
+	some                bool  // there is more than white space
+	patches             bool  // the header's version has patches
+	lostAfter, lostHere int   // lines lost since so many records were there
+	bad                 bool  // a record before the header that may not be there, or a bad header
 }
 
 func (l *loader) report(r LineReport) {
 	l.some = true
+	l.lose(r.Line)
+	kept, total := &l.t.Malformed, &l.t.MalformedTotal
 	if r.Reason == Recovered {
-		l.t.Recovered = append(l.t.Recovered, r)
+		kept, total = &l.t.Recovered, &l.t.RecoveredTotal
+	}
+	if *total++; *total <= MaxReports {
+		*kept = append(*kept, r)
+	}
+}
+
+// lose remembers that something of a line was lost. What matters is between
+// which records lines were lost: the first and the last of them tell.
+func (l *loader) lose(line int) {
+	t := l.t
+	if l.lostAfter != len(t.Records) {
+		l.lostAfter, l.lostHere = len(t.Records), 0
+	}
+	if l.lostHere++; l.lostHere > 2 {
+		t.lost[len(t.lost)-1] = line
 		return
 	}
-	l.t.Malformed = append(l.t.Malformed, r)
+	t.lost = append(t.lost, line)
 }
 
 func (l *loader) warn(line int, kind WarningKind) {

@@ -123,14 +123,13 @@ func ParseHeaderPatch(line []byte) (patch *Obj, ok bool) {
 	return v.Get("patch").Obj(), true
 }
 
-// ParseEntryPatch gives the id of the entry that a line changes and the message
-// that it gets; ok is false unless the line is one valid entry_patch that holds
-// a message.
+// ParseEntryPatch gives the id of the message that a line patches, and what it
+// is then; message is Absent if the patch changes nothing. ok is false unless
+// the line is one valid entry_patch.
 func ParseEntryPatch(line []byte) (id string, message Value, ok bool) {
 	v, err := parseWhole(line)
 	if err != nil || !validEntryPatch(v.Obj()) {
 		return "", Value{}, false
 	}
-	message = v.Get("patch").Get("message")
-	return v.Get("entryId").Str(), message, message.Is(Object)
+	return v.Get("entryId").Str(), v.Get("patch").Get("message"), true
 }

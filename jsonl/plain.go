@@ -2,7 +2,7 @@ package jsonl
 
 // plainText is the length up to which no text is cut, in bytes: UTF-8 never
 // takes fewer bytes than UTF-16 takes units.
-const plainText = maxText
+const plainText = MaxText
 
 // Plain reports whether Normalize, CanonicalImages and Prepare would all leave
 // a record as it is, at a fraction of their cost. It errs on the side of no.

@@ -41,7 +41,7 @@ func anyValue(depth int) *rapid.Generator[Value] {
 			}
 			return ObjectValue(o)
 		}
-		return StringValue(rapid.SampledFrom([]string{"", "image", "text", "data:image/png;base64,QUJD", strings.Repeat("QUJD\n", 300), strings.Repeat("x", maxText+1)}).Draw(t, "string"))
+		return StringValue(rapid.SampledFrom([]string{"", "image", "text", "data:image/png;base64,QUJD", strings.Repeat("QUJD\n", 300), strings.Repeat("x", MaxText+1)}).Draw(t, "string"))
 	})
 }
 

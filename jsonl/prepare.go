@@ -28,11 +28,20 @@ type BlobGetter interface {
 // v itself isn't changed: what differs is copied, the rest shared. With nil
 // blobs nothing is taken out. Source: behaviour part 12, decision 6.
 func Prepare(ctx context.Context, blobs BlobPutter, v Value) (prepared Value, changed bool, err error) {
-	prepared, how, err := preparer{blobs}.value(ctx, v, "")
-	return prepared, how != same, err
+	return (&Preparer{Blobs: blobs}).Prepare(ctx, v)
 }
 
-type preparer struct{ blobs BlobPutter }
+// Preparer prepares records and counts what it had to cut. For one goroutine.
+type Preparer struct {
+	Blobs BlobPutter // nil takes no image out
+	Cut   int        // texts that were longer than MaxText, cut or cleared
+}
+
+// Prepare is the function of that name.
+func (p *Preparer) Prepare(ctx context.Context, v Value) (prepared Value, changed bool, err error) {
+	prepared, how, err := p.value(ctx, v, "")
+	return prepared, how != same, err
+}
 
 // change says how a prepared value differs from the given one. A placeholder
 // that became its reference again is no change of what the file says, so no
@@ -47,7 +56,7 @@ const (
 
 // value prepares v, which stands under key; elements of an array stand under
 // the array's key.
-func (p preparer) value(ctx context.Context, v Value, key string) (Value, change, error) {
+func (p *Preparer) value(ctx context.Context, v Value, key string) (Value, change, error) {
 	switch v.kind {
 	case String:
 		return p.text(ctx, v, key, key == "image_url")
@@ -59,9 +68,9 @@ func (p preparer) value(ctx context.Context, v Value, key string) (Value, change
 	return v, same, nil
 }
 
-func (p preparer) text(ctx context.Context, v Value, key string, isURL bool) (Value, change, error) {
-	if isURL && isImageURL(v.str) && p.blobs != nil {
-		ref, err := p.blobs.Put(ctx, []byte(v.str))
+func (p *Preparer) text(ctx context.Context, v Value, key string, isURL bool) (Value, change, error) {
+	if isURL && isImageURL(v.str) && p.Blobs != nil {
+		ref, err := p.Blobs.Put(ctx, []byte(v.str))
 		if err != nil {
 			return v, same, fmt.Errorf("store image: %w", err)
 		}
@@ -76,10 +85,11 @@ func (p preparer) text(ctx context.Context, v Value, key string, isURL bool) (Va
 	if !cut {
 		return v, same, nil
 	}
+	p.Cut++
 	return StringValue(text), altered, nil
 }
 
-func (p preparer) array(ctx context.Context, v Value, key string) (Value, change, error) {
+func (p *Preparer) array(ctx context.Context, v Value, key string) (Value, change, error) {
 	var out []Value
 	how := same
 	for i, item := range v.Items() {
@@ -102,10 +112,10 @@ func (p preparer) array(ctx context.Context, v Value, key string) (Value, change
 	return ArrayValue(out...), how, nil
 }
 
-func (p preparer) element(ctx context.Context, item Value, key string) (Value, change, error) {
-	if key == "content" && p.blobs != nil {
+func (p *Preparer) element(ctx context.Context, item Value, key string) (Value, change, error) {
+	if key == "content" && p.Blobs != nil {
 		if data, ok := imageBytes(item); ok {
-			ref, err := p.blobs.Put(ctx, data)
+			ref, err := p.Blobs.Put(ctx, data)
 			if err != nil {
 				return item, same, fmt.Errorf("store image: %w", err)
 			}
@@ -117,7 +127,7 @@ func (p preparer) element(ctx context.Context, item Value, key string) (Value, c
 	return p.value(ctx, item, key)
 }
 
-func (p preparer) object(ctx context.Context, v Value, key string) (Value, change, error) {
+func (p *Preparer) object(ctx context.Context, v Value, key string) (Value, change, error) {
 	var out *Obj
 	how := same
 	for _, m := range v.obj.Members() {

@@ -117,17 +117,17 @@ func TestTruncation(t *testing.T) {
 }
 
 func TestTruncationBetweenSurrogates(t *testing.T) {
-	const room = maxText - len(truncationNotice)
+	const room = MaxText - len(truncationNotice)
 	tests := []struct {
 		name string
 		text string
 		want int
 	}{
-		{"pair across the cut", strings.Repeat("a", room-1) + strings.Repeat("😀", 30), maxText - 1},
-		{"pair before the cut", strings.Repeat("a", room-2) + strings.Repeat("😀", 30), maxText},
-		{"lone high surrogate before the cut", strings.Repeat("a", room-1) + strings.Repeat("\xed\xa0\xbd", 60), maxText - 1},
-		{"as long as allowed, in many more bytes", strings.Repeat("数", maxText), 0},
-		{"one unit more", strings.Repeat("😀", maxText/2) + "a", maxText - 1},
+		{"pair across the cut", strings.Repeat("a", room-1) + strings.Repeat("😀", 30), MaxText - 1},
+		{"pair before the cut", strings.Repeat("a", room-2) + strings.Repeat("😀", 30), MaxText},
+		{"lone high surrogate before the cut", strings.Repeat("a", room-1) + strings.Repeat("\xed\xa0\xbd", 60), MaxText - 1},
+		{"as long as allowed, in many more bytes", strings.Repeat("数", MaxText), 0},
+		{"one unit more", strings.Repeat("😀", MaxText/2) + "a", MaxText - 1},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -196,7 +196,7 @@ func TestResolve(t *testing.T) {
 
 func TestResolveKeepsWhatPrepareWouldCut(t *testing.T) {
 	blobs := newBlobs()
-	long := strings.Repeat("x", maxText+1)
+	long := strings.Repeat("x", MaxText+1)
 	text, url := putText(t, blobs, long), putText(t, blobs, "data:image/png;base64,"+long)
 	tests := []struct {
 		name, in string

@@ -45,7 +45,9 @@ type ReadEnd struct {
 // valid until the next one.
 //
 // Time is linear in the file's size whatever it holds. Memory is bounded by
-// the longest line, or the longest value over several lines, up to MaxLine.
+// the longest line, or the longest value over several lines, up to MaxLine; of
+// a line past MaxLine little is kept if r can also be read at any place (is an
+// io.ReaderAt and an io.Seeker).
 // The only errors are those of r and ctx. Source: behaviour part 2, decision 3.
 func Read(ctx context.Context, r io.Reader, opt ReadOptions) iter.Seq2[Record, error] {
 	return func(yield func(Record, error) bool) {
@@ -87,6 +89,7 @@ func newReader(ctx context.Context, r io.Reader, opt ReadOptions) *reader {
 	rd.buf = opt.Buffer[:0]
 	rd.size = opt.Offset
 	rd.src = counter{src: r, n: &rd.size}
+	rd.ahead = aheadOf(r, opt.Offset)
 	rd.start(ctx, opt.UTF16)
 	return rd
 }

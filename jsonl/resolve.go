@@ -159,7 +159,7 @@ func (r *resolver) reference(ctx context.Context, v Value, kind string, takenOut
 		text = string(data)
 		takenOut = takenOut && isImageURL(text)
 	}
-	if !utf8.ValidString(text) || !takenOut && longer16(text, maxText) {
+	if !utf8.ValidString(text) || !takenOut && longer16(text, MaxText) {
 		return v, false, nil
 	}
 	return StringValue(text), true, nil

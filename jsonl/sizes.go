@@ -11,3 +11,11 @@ const (
 // CurrentVersion is the version of the session files that this program writes
 // and the highest that it reads.
 const CurrentVersion = 5
+
+// MaxText is how long a string of a session file may be, in UTF-16 code units:
+// what goes beyond is cut when it is written. Source: behaviour part 12.
+const MaxText = 500_000
+
+// MaxReports is how many damaged lines of one file are named, of those that
+// yielded nothing and of those that yielded records: the rest is counted.
+const MaxReports = 10_000

@@ -19,15 +19,18 @@ type Summary struct {
 	HasFirst     bool
 	Entries      int // records after the header but patches
 	Messages     int
-	Malformed    []LineReport
-	Recovered    []LineReport
-	Warnings     []Warning // by line
+	Malformed    []LineReport // the first MaxReports
+	Recovered    []LineReport // the first MaxReports
+	Warnings     []Warning    // by line
+
+	MalformedTotal, RecoveredTotal int // how many there are
 }
 
 // Summary gives the facts of a transcript. more are warnings of its tree
 // (Tree.Warnings); they are put in by line.
 func (t *Transcript) Summary(more ...Warning) Summary {
-	s := Summary{State: t.State, Malformed: t.Malformed, Recovered: t.Recovered}
+	s := Summary{State: t.State, Malformed: t.Malformed, Recovered: t.Recovered,
+		MalformedTotal: t.MalformedTotal, RecoveredTotal: t.RecoveredTotal}
 	s.Warnings = append(append(s.Warnings, t.Warnings...), more...)
 	sort.SliceStable(s.Warnings, func(i, j int) bool { return s.Warnings[i].Line < s.Warnings[j].Line })
 	if t.Header == nil {
@@ -80,6 +83,12 @@ func (s Summary) Value() *Obj {
 	o.Set("malformed", ArrayValue(malformed...))
 	o.Set("recovered", ArrayValue(recovered...))
 	o.Set("warnings", ArrayValue(warnings...))
+	if s.MalformedTotal > len(s.Malformed) {
+		o.Set("malformedTotal", NumberValue(float64(s.MalformedTotal)))
+	}
+	if s.RecoveredTotal > len(s.Recovered) {
+		o.Set("recoveredTotal", NumberValue(float64(s.RecoveredTotal)))
+	}
 	return o
 }
 

@@ -10,14 +10,18 @@ type Transcript struct {
 	Records    []*Entry // all records after the header but patches, in file order; second headers are among them
 	Stored     int      // the header's version on disk; 1 if it has none
 
-	Malformed []LineReport // lines that yielded nothing, in file order
-	Recovered []LineReport // damaged lines that yielded records, in file order
+	Malformed []LineReport // lines that yielded nothing, in file order: the first MaxReports
+	Recovered []LineReport // damaged lines that yielded records, in file order: the first MaxReports
 	Warnings  []Warning    // in file order
+
+	MalformedTotal, RecoveredTotal int // how many there are, also past MaxReports
 
 	Size     int64 // bytes read
 	TornTail bool  // the file doesn't end in a line end: an append must write one first
 	UTF16    bool  // the file is UTF-16LE: readable, never appended to
 	Patches  int   // patches that were applied
+
+	lost []int // lines of which something was lost: of those between two records the first and the last
 }
 
 // Title is the session's title: the header's, after patches, else that of a

@@ -22,7 +22,8 @@ type window struct {
 	utf16   bool
 	eof     bool
 	err     error
-	size    int64 // bytes read from the file, for the end of UTF-16 files
+	size    int64      // where in the file src is
+	ahead   *lookAhead // nil where the source can only be read in order
 }
 
 // rest is what is in memory from the current line on.
@@ -86,6 +87,7 @@ func (w *window) span(ctx context.Context, from int) (n int, ended bool, state l
 	if w.utf16 {
 		bound += bound / 2 // a UTF-16 unit takes up to three bytes
 	}
+	measured := w.ahead == nil || w.utf16
 	for seen := from; ; {
 		rest := w.rest()
 		if i := bytes.IndexByte(rest[seen:], '\n'); i >= 0 {
@@ -95,6 +97,11 @@ func (w *window) span(ctx context.Context, from int) (n int, ended bool, state l
 		seen = len(rest)
 		if int64(seen-from) > bound {
 			return 0, false, lineLong
+		}
+		if !measured && seen-from > measuredLine {
+			if measured = true; !w.measure(ctx, seen-from) {
+				return 0, false, lineLong
+			}
 		}
 		if !w.fill(ctx) {
 			if w.err != nil || seen == from {

@@ -3,6 +3,7 @@ package migrations
 import (
 	"errors"
 	"io/fs"
+	"strings"
 	"syscall"
 
 	"modernc.org/sqlite"
@@ -12,6 +13,10 @@ import (
 // ErrNewer is a database whose schema a later version of this program made. It
 // is left as it was found.
 var ErrNewer = errors.New("database is of a newer version")
+
+// ErrSchema is a database whose tables are not those of its version: somebody
+// has changed them.
+var ErrSchema = errors.New("database has other tables than its version has")
 
 // errNoWAL is a file system on which SQLite can't keep a write-ahead log.
 var errNoWAL = errors.New("write-ahead log is not possible here")
@@ -42,12 +47,24 @@ func Damaged(err error) bool {
 	case sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB:
 		return true
 	}
-	return c == sqlite3.SQLITE_IOERR_CORRUPTFS || c == sqlite3.SQLITE_IOERR_DATA
+	// A full-text table whose own tables are not as SQLite made them says so.
+	broken := c == sqlite3.SQLITE_ERROR && strings.Contains(err.Error(), "vtable constructor failed")
+	return broken || c == sqlite3.SQLITE_IOERR_CORRUPTFS || c == sqlite3.SQLITE_IOERR_DATA
 }
 
 // OutOfStep reports whether err says that a full-text table doesn't agree with
 // the table it indexes, or is damaged itself; 'rebuild' mends it.
 func OutOfStep(err error) bool { return code(err) == sqlite3.SQLITE_CORRUPT_VTAB }
+
+// BadStatement reports whether err says that a statement doesn't fit the tables:
+// one of them, or a column, is not as it should be.
+func BadStatement(err error) bool {
+	switch code(err) & 0xff {
+	case sqlite3.SQLITE_ERROR, sqlite3.SQLITE_SCHEMA, sqlite3.SQLITE_MISMATCH:
+		return true
+	}
+	return false
+}
 
 // Busy reports whether err says that another connection held the lock for
 // longer than the busy timeout. The same call may work later.
@@ -61,7 +78,8 @@ func Busy(err error) bool {
 
 // Full reports whether err says that the disk or a quota is used up.
 func Full(err error) bool {
-	return code(err)&0xff == sqlite3.SQLITE_FULL || errors.Is(err, syscall.ENOSPC)
+	c := code(err)
+	return c&0xff == sqlite3.SQLITE_FULL || c == sqlite3.SQLITE_IOERR_SHMSIZE || errors.Is(err, syscall.ENOSPC)
 }
 
 // Refused reports whether err says that the file or its directory may not be
@@ -88,3 +106,7 @@ func Unusable(err error) bool {
 	}
 	return Refused(err) || Full(err) || errors.Is(err, errNoWAL)
 }
+
+// FromSQLite reports whether err comes from SQLite: its text is no sentence for
+// people.
+func FromSQLite(err error) bool { return code(err) != 0 }

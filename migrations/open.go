@@ -54,7 +54,7 @@ type Options struct {
 // brings the schema of set Index up to date. Any number of processes may open a
 // fresh database at once. The caller closes the result.
 //
-// Errors: ErrNewer (set Index); storage.ErrUnsafe if path is no plain file; fs.ErrNotExist
+// Errors: ErrNewer and ErrSchema (set Index); storage.ErrUnsafe if path is no plain file; fs.ErrNotExist
 // if ReadOnly and missing; else see Damaged, Busy and Unusable.
 func Open(ctx context.Context, fsys storage.FS, path string, set Set, opt Options) (*DB, error) {
 	if opt.BusyTimeout == 0 {
@@ -82,7 +82,10 @@ func (db *DB) settle(ctx context.Context) error {
 		return nil
 	}
 	if !db.opt.ReadOnly {
-		return db.Migrate(ctx)
+		if err := db.Migrate(ctx); err != nil {
+			return err
+		}
+		return db.CheckSchema(ctx)
 	}
 	at, err := db.Version(ctx)
 	if err != nil {

@@ -286,9 +286,11 @@ func (c *core) writeLocked(ctx context.Context, v jsonl.Value) error {
 func (c *core) encodeLocked(ctx context.Context, v jsonl.Value, plain bool) error {
 	if !plain && !jsonl.Plain(v) {
 		var err error
-		if v, _, err = jsonl.Prepare(ctx, c.st.blobs, v); err != nil {
+		prepare := jsonl.Preparer{Blobs: c.st.blobs}
+		if v, _, err = prepare.Prepare(ctx, v); err != nil {
 			return err
 		}
+		c.cutPending += prepare.Cut
 	}
 	c.buf = append(jsonl.AppendJSON(c.buf, v), '\n')
 	return nil
@@ -298,6 +300,8 @@ func (c *core) encodeLocked(ctx context.Context, v jsonl.Value, plain bool) erro
 func (c *core) writeBufferLocked(ctx context.Context) error {
 	c.held.mu.Lock()
 	defer c.held.mu.Unlock()
+	cut := c.cutPending
+	c.cutPending = 0
 	if err := c.appenderLocked(); err != nil {
 		return err
 	}
@@ -307,6 +311,7 @@ func (c *core) writeBufferLocked(ctx context.Context) error {
 	}
 	c.warnOfSize(c.app.Size())
 	c.size = c.app.Size()
+	c.cut += cut
 	c.dirty = c.dirty || !c.st.opt.Sync
 	return nil
 }

@@ -29,21 +29,14 @@ func (s *Store) copyArtifacts(ctx context.Context, from, to string) error {
 	return nil
 }
 
-// archiveEndings are the endings of what an archived session can't be read
-// whole without.
-var archiveEndings = [...]string{".archive.ndjson", ".archive.ndjson.zst"}
-
 // copyBelongings copies what a copy of a session needs: its artifacts and the
 // archive of what was taken out of it.
 func (s *Store) copyBelongings(ctx context.Context, from, to string) error {
 	if err := s.copyArtifacts(ctx, from, to); err != nil {
 		return err
 	}
-	c := artifactCopy{st: s}
-	for _, end := range archiveEndings {
-		if err := c.file(ctx, from+end, to+end); err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return fmt.Errorf("copy archive: %w", err)
-		}
+	if err := s.copyArchive(ctx, from+".jsonl", to+".jsonl"); err != nil {
+		return fmt.Errorf("copy archive: %w", err)
 	}
 	return nil
 }

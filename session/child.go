@@ -25,7 +25,7 @@ func (s *Session) Child(ctx context.Context, name string) (*Session, error) {
 	if err := s.usableLocked(); err != nil {
 		return nil, err
 	}
-	header, err := s.st.newHeader(s.cwd, s.header.ID())
+	header, err := s.st.newHeader("", s.cwd, s.header.ID())
 	if err != nil {
 		return nil, err
 	}

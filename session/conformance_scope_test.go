@@ -3,6 +3,7 @@ package session_test
 import (
 	"context"
 	"errors"
+	"os"
 
 	"github.com/gajae-code/gjc-index/jsonl"
 	"github.com/gajae-code/gjc-index/scope"
@@ -68,14 +69,13 @@ func (r *caseRunner) scopeStep(op string, step jsonl.Value) jsonl.Value {
 	case "scope":
 		return ok(r.scope(cwd))
 	case "deleteManaged":
-		return r.deleteManaged(in(step.Get("file").Str()))
+		return r.deleteManaged(step)
+	case "legacyNames":
+		return ok(list(r.legacyNames(step), text))
 	}
 	sc, err := scope.Lookup(r.disk(), r.home, cwd)
 	if err != nil {
 		return failure(err)
-	}
-	if op == "legacyNames" {
-		return ok(list(sc.LegacyNames(), text))
 	}
 	found, err := sc.Candidates(context.Background(), r.disk())
 	if err != nil {
@@ -111,13 +111,25 @@ func (r *caseRunner) candidates(found *scope.Listing) jsonl.Value {
 	return object("kind", text("complete"), "owned", owned, "foreignCount", number(float64(found.Foreign)), "invalid", invalid)
 }
 
-func (r *caseRunner) deleteManaged(path string) jsonl.Value {
-	ctx := context.Background()
-	sc, err := scope.Ensure(ctx, r.disk(), r.home, caseRoot+"/w")
+// legacyNames are those of a workspace, or of a path that need not exist.
+func (r *caseRunner) legacyNames(step jsonl.Value) []string {
+	cwd := in(step.Get("cwd").Str() + step.Get("path").Str())
+	if sc, err := scope.Lookup(r.disk(), r.home, cwd); err == nil {
+		return sc.LegacyNames()
+	}
+	return scope.LegacyNames(cwd, cwd, caseRoot+"/home", os.TempDir())
+}
+
+func (r *caseRunner) deleteManaged(step jsonl.Value) jsonl.Value {
+	ctx, cwd := context.Background(), "w"
+	if dir := step.Get("cwd"); dir.Is(jsonl.String) {
+		cwd = dir.Str()
+	}
+	sc, err := scope.Ensure(ctx, r.disk(), r.home, in(cwd))
 	if err != nil {
 		return failure(err)
 	}
-	c, err := sc.Candidate(ctx, r.disk(), path)
+	c, err := sc.Candidate(ctx, r.disk(), in(step.Get("file").Str()))
 	if err != nil {
 		return failure(err)
 	}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"time"
 
@@ -20,6 +21,9 @@ func (r *caseRunner) disk() storage.FS { return storage.Disk(storage.Policy{}) }
 // run does one step and returns its result as recorded ones are.
 func (r *caseRunner) run(step jsonl.Value) jsonl.Value {
 	get := func(key string) string { return step.Get(key).Str() }
+	if r.open[r.manager(step)] == nil && slices.Contains([]string{"info", "state", "get", "call", "callPath"}, get("op")) {
+		return object("err", text("TypeError")) // there is no such manager
+	}
 	switch op := get("op"); op {
 	case "create", "open", "openManaged", "continueRecent", "inMemory", "forkFrom":
 		return r.openStep(op, step)
@@ -71,7 +75,7 @@ func (r *caseRunner) openStep(op string, step jsonl.Value) jsonl.Value {
 	var err error
 	switch op {
 	case "create":
-		s, err = r.store.Create(ctx, cwd, session.CreateOptions{Dir: dir})
+		s, err = r.store.Create(ctx, cwd, session.CreateOptions{Dir: dir, ID: session.LifecycleID(r.getenv)})
 	case "open":
 		s, err = r.store.Open(ctx, in(step.Get("file").Str()), session.OpenOptions{})
 	case "openManaged":
@@ -110,12 +114,7 @@ func (r *caseRunner) callStep(op string, step jsonl.Value) jsonl.Value {
 			}
 		}
 	}
-	s := r.open[r.manager(step)]
-	if s == nil {
-		return object("err", text("no such manager"))
-	}
-	got := r.call(s, step.Get("method").Str(), args)
-	return got
+	return r.call(r.open[r.manager(step)], step.Get("method").Str(), args)
 }
 
 func (r *caseRunner) info(s *session.Session) jsonl.Value {

@@ -151,12 +151,15 @@ func runCase(t *testing.T, dir, name string, differ map[string]divergence) {
 	r := newCaseRunner(t, name, c)
 	defer r.close()
 	steps, results := c.Get("steps").Items(), want.Get("results").Items()
+	if len(steps) == 0 || len(steps) != len(results) {
+		t.Fatalf("%d steps and %d results", len(steps), len(results))
+	}
 	for i, step := range steps {
 		got := r.run(step)
 		r.compare(i, step, results[i], got, differ)
 	}
 	r.close()
-	if files := want.Get("files"); files.Is(jsonl.Object) && !c.Get("snapshot").Is(jsonl.Bool) {
+	if files := want.Get("files"); files.Is(jsonl.Object) && (!c.Get("snapshot").Is(jsonl.Bool) || c.Get("snapshot").Bool()) {
 		r.compareFiles(files, differ)
 	}
 }
@@ -179,10 +182,12 @@ func newCaseRunner(t *testing.T, name string, c jsonl.Value) *caseRunner {
 		r.env[m.Key] = m.Value.Str()
 		t.Setenv(m.Key, m.Value.Str())
 	}
-	r.home = scope.HomeAt(caseRoot+"/home/.gjc/agent").WithUser(caseRoot+"/home", os.TempDir())
+	home, err := scope.FindHome("", r.getenv, caseRoot+"/home", exists)
+	must(t, err)
+	r.home = home.WithUser(caseRoot+"/home", os.TempDir())
 	r.process = scope.ThisProcess()
 	r.process.Now = func() time.Time { return r.now }
-	terminal := session.TerminalID(func(name string) string { return r.env[name] }, "")
+	terminal := session.TerminalID(r.getenv, "")
 	r.store = session.NewStore(storage.Disk(storage.Policy{}), session.Options{
 		Home: r.home, ProjectDir: "/tmp", Process: r.process, Terminal: terminal,
 		Now:          func() time.Time { return r.now },
@@ -192,6 +197,9 @@ func newCaseRunner(t *testing.T, name string, c jsonl.Value) *caseRunner {
 	})
 	return r
 }
+
+// getenv looks up a variable that the case sets.
+func (r *caseRunner) getenv(name string) string { return r.env[name] }
 
 func (r *caseRunner) entryID() string {
 	r.entries++

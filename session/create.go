@@ -17,6 +17,7 @@ import (
 // managed session without a title.
 type CreateOptions struct {
 	Dir           string // explicit directory; "" is the scope of the workspace
+	ID            string // chosen by the host, see LifecycleID; "" makes one
 	ParentSession string // opaque; "" is none
 	Title         string // given by the user; "" is none
 	Tools         jsonl.InitialTools
@@ -26,7 +27,7 @@ type CreateOptions struct {
 // Create begins a session in a workspace. Its scope is made at once, but the
 // transcript only with the first answer, or by EnsureOnDisk.
 //
-// Errors: *scope.Error, ErrBusy.
+// Errors: *scope.Error, ErrBusy, ErrBadID.
 func (s *Store) Create(ctx context.Context, cwd string, opt CreateOptions) (*Session, error) {
 	cwd, err := filepath.Abs(cwd)
 	if err != nil {
@@ -36,7 +37,7 @@ func (s *Store) Create(ctx context.Context, cwd string, opt CreateOptions) (*Ses
 	if err != nil {
 		return nil, fmt.Errorf("create session: %w", err)
 	}
-	header, err := s.newHeader(cwd, opt.ParentSession)
+	header, err := s.newHeader(opt.ID, cwd, opt.ParentSession)
 	if err != nil {
 		return nil, fmt.Errorf("create session: %w", err)
 	}
@@ -78,7 +79,7 @@ func (s *Session) startEntries(ctx context.Context, opt CreateOptions) error {
 
 // InMemory begins a session that behaves as any other and is never on disk.
 func (s *Store) InMemory(cwd string) (*Session, error) {
-	header, err := s.newHeader(cwd, "")
+	header, err := s.newHeader("", cwd, "")
 	if err != nil {
 		return nil, err
 	}
@@ -106,9 +107,12 @@ func (s *Store) ensureDir(ctx context.Context, cwd, explicit string) (dir string
 	return explicit, false, storage.MkdirAll(s.fsys, explicit)
 }
 
-// newHeader is the header of a session that begins now.
-func (s *Store) newHeader(cwd, parent string) (*jsonl.Header, error) {
-	id, err := s.newSessionID()
+// newHeader is the header of a session that begins now. An empty id makes one.
+func (s *Store) newHeader(id, cwd, parent string) (*jsonl.Header, error) {
+	err := CheckID(id)
+	if id == "" {
+		id, err = s.newSessionID()
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -172,7 +176,7 @@ func (c *core) beginInMemory() error {
 			return err
 		}
 	}
-	h, err := c.st.newHeader(cwd, "")
+	h, err := c.st.newHeader("", cwd, "")
 	if err != nil {
 		return err
 	}

@@ -19,7 +19,7 @@ var ErrNotManaged = errors.New("session lies in a directory of the user's own")
 // older layout goes with it, so that it does not come back. Where the session's
 // workspace is gone nothing could bring it back, and tombstone is "".
 //
-// Errors: ErrBusy or ErrProtected while anything writes or reads it,
+// Errors: ErrBusy or ErrProtected while anything writes or reads it, ErrPinned,
 // ErrNotManaged, fs.ErrNotExist, *scope.Error. What was cut off halfway is
 // finished by another call, or by scope.Reconcile.
 func (s *Store) Delete(ctx context.Context, path string) (tombstone string, err error) {
@@ -37,7 +37,9 @@ func (s *Store) Delete(ctx context.Context, path string) (tombstone string, err 
 	if err != nil {
 		return "", fmt.Errorf("delete session: %w", err)
 	}
-	tombstone, err = s.deleteHeld(ctx, path)
+	if err = s.unpinned(path); err == nil {
+		tombstone, err = s.deleteHeld(ctx, path)
+	}
 	there, lookErr := s.isThere(path)
 	if lookErr == nil && !there {
 		err = errors.Join(err, s.removeSidecars(path))

@@ -20,7 +20,7 @@ func TestDeleteTakesTheSessionAndWhatBelongsToIt(t *testing.T) {
 	sc := w.scope(cwd)
 	path := w.transcript(sc.Dir+"/a.jsonl", "a", cwd, 1)
 	w.file(sc.Dir+"/a/out.txt", "artifact", 1)
-	for _, end := range []string{".meta.json", ".leaf.json", ".pin.json", ".archive.ndjson", ".psm.ndjson"} {
+	for _, end := range []string{".meta.json", ".leaf.json", ".archive.ndjson", ".psm.ndjson"} {
 		w.file(sc.Dir+"/a"+end, "{}", 1)
 	}
 	keep := w.transcript(sc.Dir+"/a.b.jsonl", "ab", cwd, 1)
@@ -110,6 +110,26 @@ func TestDeleteWhereTheWorkspaceIsGone(t *testing.T) {
 	if _, err := os.Stat(outside); err != nil {
 		t.Errorf("what a link in the artifacts led to: %v", err)
 	}
+}
+
+func TestDeleteOfAPinnedSessionIsRefused(t *testing.T) {
+	w := newPruneWorld(t)
+	path := w.add("pinned01", "2026-03-20", "2026-03-20")
+	s := w.store()
+	_, err := s.Pin(t.Context(), path)
+	noError(t, err)
+	for name, remove := range map[string]func(context.Context, string) (string, error){"Delete": s.Delete, "Discard": s.Discard} {
+		if _, err := remove(t.Context(), path); !errors.Is(err, ErrPinned) || !errors.Is(err, ErrProtected) {
+			t.Errorf("%s of a pinned session = %v, want ErrPinned", name, err)
+		}
+	}
+	if _, err := os.Stat(path); err != nil {
+		t.Errorf("the session: %v", err)
+	}
+	_, err = s.Unpin(t.Context(), path)
+	noError(t, err)
+	_, err = s.Delete(t.Context(), path)
+	noError(t, err)
 }
 
 func TestDeleteOutsideOfTheHomeIsRefused(t *testing.T) {

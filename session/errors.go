@@ -18,6 +18,14 @@ var ErrClosed = errors.New("session is closed")
 // ErrProtected is a session that something reads or writes at the moment.
 var ErrProtected = errors.New("session is protected")
 
+// ErrPinned is a session that is pinned: Unpin lets it go. It is ErrProtected.
+var ErrPinned error = pinned{}
+
+type pinned struct{}
+
+func (pinned) Error() string        { return "is pinned" }
+func (pinned) Is(target error) bool { return target == ErrProtected }
+
 // ErrBadID is text that can be no session id, refused before any path is made.
 var ErrBadID = errors.New("not a session id")
 

@@ -102,7 +102,7 @@ func (s *Session) Branched(ctx context.Context, id string) (path string, err err
 	if err := s.branchableLocked(ctx, id); err != nil {
 		return "", err
 	}
-	h, err := s.st.newHeader(s.cwd, s.path)
+	h, err := s.st.newHeader("", s.cwd, s.path)
 	if err != nil {
 		return "", err
 	}
@@ -144,6 +144,9 @@ func (s *Session) fillBranch(ctx context.Context, next *core, id string) error {
 	if s.memory {
 		return nil
 	}
+	if err := s.st.copyArchive(ctx, s.path, next.path); err != nil {
+		return err
+	}
 	return next.publishLocked(ctx, nil)
 }
 
@@ -170,7 +173,13 @@ func (s *Store) ForkFrom(ctx context.Context, source, cwd, dir string) (*Session
 	if err != nil {
 		return nil, err
 	}
-	if err := session.fillFrom(ctx, t); err != nil {
+	if t != nil {
+		err = s.copyArchive(ctx, source, session.Path())
+	}
+	if err == nil {
+		err = session.fillFrom(ctx, t)
+	}
+	if err != nil {
 		return nil, fmt.Errorf("fork from %s: %w", filepath.Base(source), errors.Join(err, session.Close()))
 	}
 	return session, nil

@@ -13,15 +13,31 @@ import (
 	"github.com/gajae-code/gjc-index/jsonl"
 )
 
-// idPattern is what an id that becomes part of a path must match.
-var idPattern = regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9._-]{0,127}$`)
+// idPattern is what an id that becomes part of a path must match, and
+// maxIDBytes its length: as a part of the pattern it costs each start of a
+// process a third of a millisecond.
+var idPattern = regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9._-]*$`)
+
+const maxIDBytes = 128
+
+// LifecycleID is the id that whoever started the host chose for its first
+// session: $GJC_SESSION_ID, if $GJC_LIFECYCLE_REQUEST_ID is set too and the id
+// can be part of a path; "" is none. env looks a variable up, "" is unset.
+// Source: behaviour, part 6.
+func LifecycleID(env func(string) string) string {
+	id := env("GJC_SESSION_ID")
+	if env("GJC_LIFECYCLE_REQUEST_ID") == "" || CheckID(id) != nil {
+		return ""
+	}
+	return id
+}
 
 // devices are names that Windows takes for devices, whatever follows a dot.
 var devices = regexp.MustCompile(`(?i)^(con|prn|aux|nul|com[0-9]|lpt[0-9])(\.|$)`)
 
 // CheckID refuses text that must not become part of a path, with ErrBadID.
 func CheckID(id string) error {
-	if !idPattern.MatchString(id) || devices.MatchString(id) || strings.HasSuffix(id, ".") {
+	if len(id) > maxIDBytes || !idPattern.MatchString(id) || devices.MatchString(id) || strings.HasSuffix(id, ".") {
 		return fmt.Errorf("%w: %d characters", ErrBadID, len(id))
 	}
 	return nil

@@ -79,20 +79,28 @@ func (c *core) writeLeafLocked(ctx context.Context) error {
 	if id := c.leafIDLocked(); id != "" {
 		leaf = jsonl.StringValue(id)
 	}
+	if err := writeLeafFile(ctx, c.st.fsys, c.path, c.header.ID(), c.size, leaf); err != nil {
+		return err
+	}
+	c.leafFile = true
+	return nil
+}
+
+// writeLeafFile says which leaf was chosen for a transcript of that length.
+func writeLeafFile(ctx context.Context, fsys storage.FS, path, id string, size int64, leaf jsonl.Value) error {
 	record := jsonl.ObjectValue(jsonl.NewObj(
 		jsonl.Member{Key: "schema", Value: jsonl.NumberValue(1)},
-		jsonl.Member{Key: "session", Value: jsonl.StringValue(c.header.ID())},
-		jsonl.Member{Key: "length", Value: jsonl.NumberValue(float64(c.size))},
+		jsonl.Member{Key: "session", Value: jsonl.StringValue(id)},
+		jsonl.Member{Key: "length", Value: jsonl.NumberValue(float64(size))},
 		jsonl.Member{Key: "leaf", Value: leaf},
 	))
-	err := storage.Replace(ctx, c.st.fsys, path, newFileMode, func(w io.Writer) error {
+	err := storage.Replace(ctx, fsys, LeafPath(path), newFileMode, func(w io.Writer) error {
 		_, err := io.WriteString(w, record.JSON()+"\n")
 		return err
 	})
 	if err != nil {
 		return fmt.Errorf("write leaf: %w", err)
 	}
-	c.leafFile = true
 	return nil
 }
 

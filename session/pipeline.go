@@ -76,10 +76,9 @@ func (c *core) publishLocked(ctx context.Context, more []*jsonl.Entry) error {
 	if err := c.giveEventIDs(ctx, append(append([]*jsonl.Entry(nil), c.records...), more...)); err != nil {
 		return err
 	}
-	var size int64
-	err := storage.Publish(ctx, c.st.fsys, c.path, newFileMode, func(w io.Writer) error {
-		n, err := c.writeAll(ctx, w, more)
-		size = n
+	var all written
+	err := storage.Publish(ctx, c.st.fsys, c.path, newFileMode, func(w io.Writer) (err error) {
+		all, err = c.writeAll(ctx, w, more)
 		return err
 	})
 	if errors.Is(err, storage.ErrUnsynced) {
@@ -89,15 +88,16 @@ func (c *core) publishLocked(ctx context.Context, more []*jsonl.Entry) error {
 		return err
 	}
 	c.onDisk, c.rewrite = true, false
-	c.wroteAll(size)
+	c.wroteAll(all)
 	c.held.mu.Lock()
 	defer c.held.mu.Unlock()
 	return uncertain(c.appenderLocked())
 }
 
 // wroteAll remembers that the file holds what the session has and nothing else.
-func (c *core) wroteAll(size int64) {
-	c.size, c.base = size, size
+func (c *core) wroteAll(all written) {
+	c.size, c.base = all.size, all.size
+	c.cut += all.cut
 	c.patched, c.strangers = nil, false
 	c.meta = nil
 	c.foreignKept = len(c.foreign)
@@ -111,12 +111,18 @@ func uncertain(err error) error {
 	return &jsonl.AppendError{Outcome: jsonl.Uncertain, Err: err}
 }
 
-// writeAll writes the whole session, records encoded anew and patches folded,
-// and returns its length.
-func (c *core) writeAll(ctx context.Context, w io.Writer, more []*jsonl.Entry) (int64, error) {
+// written is what became of a session that was written whole.
+type written struct {
+	size int64 // in bytes
+	cut  int   // texts that were too long
+}
+
+// writeAll writes the whole session, records encoded anew and patches folded.
+func (c *core) writeAll(ctx context.Context, w io.Writer, more []*jsonl.Entry) (written, error) {
 	var size int64
+	prepare := jsonl.Preparer{Blobs: c.st.blobs}
 	put := func(v jsonl.Value) error {
-		p, _, err := jsonl.Prepare(ctx, c.st.blobs, v)
+		p, _, err := prepare.Prepare(ctx, v)
 		if err != nil {
 			return err
 		}
@@ -126,21 +132,21 @@ func (c *core) writeAll(ctx context.Context, w io.Writer, more []*jsonl.Entry) (
 		return err
 	}
 	if err := put(jsonl.ObjectValue(c.header.Value())); err != nil {
-		return 0, err
+		return written{}, err
 	}
 	for _, list := range [][]*jsonl.Entry{c.leading, c.records, more} {
 		for _, e := range list {
 			v, _, err := c.st.resolve(ctx, e)
 			if err != nil {
-				return 0, err
+				return written{}, err
 			}
 			if err := put(v); err != nil {
-				return 0, err
+				return written{}, err
 			}
 		}
 	}
 	n, err := w.Write(c.foreign)
-	return size + int64(n), err
+	return written{size + int64(n), prepare.Cut}, err
 }
 
 // exactTries is how often a rewrite starts again because the file has grown,
@@ -181,11 +187,10 @@ func (c *core) rewriteOnceLocked(ctx context.Context, more []*jsonl.Entry, exact
 	if err != nil {
 		return errors.Join(err, r.Close())
 	}
-	var size int64
+	var all written
 	r.Settle = c.st.opt.settle
-	placed, err := r.Replace(ctx, newFileMode, st.Size, exact, func(w io.Writer) error {
-		n, err := c.writeAll(ctx, w, more)
-		size = n
+	placed, err := r.Replace(ctx, newFileMode, st.Size, exact, func(w io.Writer) (err error) {
+		all, err = c.writeAll(ctx, w, more)
 		return err
 	})
 	if !placed {
@@ -194,7 +199,7 @@ func (c *core) rewriteOnceLocked(ctx context.Context, more []*jsonl.Entry, exact
 	c.lates = append(c.lates, r)
 	c.held.gen++
 	c.rewrite, c.onDisk, c.dirty = false, true, false
-	c.wroteAll(size)
+	c.wroteAll(all)
 	c.strangers = len(r.Late()) > 0 // they follow what was written, in whatever order
 	return uncertain(errors.Join(err, c.appenderLocked()))
 }

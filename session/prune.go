@@ -125,6 +125,8 @@ func keepsOf(err error) string {
 	switch {
 	case err == nil:
 		return ""
+	case errors.Is(err, ErrPinned):
+		return "is pinned"
 	case errors.Is(err, ErrBusy):
 		return "is being written"
 	case errors.Is(err, ErrProtected):
@@ -175,10 +177,6 @@ func (s *Store) pruneGroup(ctx context.Context, rows []PruneRow, permanent bool,
 	b := &burial{st: s, permanent: permanent}
 	var kept []Pruned
 	for _, row := range rows {
-		if why := s.pinnedSince(row.Path); why != nil {
-			kept = append(kept, Pruned{PruneRow: row, Kept: keepsOf(why)})
-			continue
-		}
 		if why := s.stillPrunable(ctx, row, b); why != nil {
 			if ctx.Err() != nil {
 				return errors.Join(ctx.Err(), b.release())
@@ -208,13 +206,11 @@ func (s *Store) pruneGroup(ctx context.Context, rows []PruneRow, permanent bool,
 // errChanged is a session that is no longer as it was when the plan was made.
 var errChanged = errors.New("has changed since")
 
-// errPinned is a session that is pinned.
-var errPinned = errors.New("is pinned")
-
-func (s *Store) pinnedSince(path string) error {
+// unpinned refuses a session that is pinned.
+func (s *Store) unpinned(path string) error {
 	pinned, err := s.Pinned(path)
 	if err == nil && pinned {
-		err = errPinned
+		err = ErrPinned
 	}
 	return err
 }
@@ -234,7 +230,10 @@ func (s *Store) stillPrunable(ctx context.Context, row PruneRow, b *burial) erro
 		return err
 	}
 	g := &grave{row: row, release: release}
-	err = s.unchanged(row)
+	err = s.unpinned(row.Path)
+	if err == nil {
+		err = s.unchanged(row)
+	}
 	if err == nil {
 		err = b.dig(ctx, g)
 	}
@@ -279,7 +278,7 @@ func missing(err error) bool { return errors.Is(err, fs.ErrNotExist) }
 // Discard moves one session to the trash, with what belongs to it. trash is
 // the directory in which it lies then; Restore brings it back.
 //
-// Errors: ErrBusy, ErrProtected, ErrNotManaged, fs.ErrNotExist.
+// Errors: ErrBusy, ErrProtected, ErrPinned, ErrNotManaged, fs.ErrNotExist.
 func (s *Store) Discard(ctx context.Context, path string) (trash string, err error) {
 	if path, err = filepath.Abs(path); err != nil {
 		return "", err

@@ -15,7 +15,7 @@ import (
 
 // recover finds what the next free event id is where the sequence file is
 // missing: 1 in a store without ids, else well above the highest one in any
-// file that may hold one. Source: DESIGN, event_id.
+// file that may hold one. Source: ARCHITECTURE, "Writing".
 func (q *sequence) recover(ctx context.Context, dir string) (uint64, error) {
 	var highest uint64
 	for _, root := range []string{q.home.Sessions(), q.home.Trash(), dir} {

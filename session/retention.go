@@ -206,3 +206,22 @@ func (r Retention) check() error {
 	}
 	return nil
 }
+
+// OlderThan are the transcripts that were last active longer than age ago, by
+// their records and by the file: of every scope, or of one directory if dir is
+// not "". What could not be judged is left out.
+func (s *Store) OlderThan(ctx context.Context, age time.Duration, dir string) (paths []string, left []LeftOut, err error) {
+	if age <= 0 {
+		return nil, nil, fmt.Errorf("%w: the age is not above 0", errNoRetention)
+	}
+	all, left, err := s.gather(ctx, Retention{OlderThan: age, Dir: dir})
+	if err != nil {
+		return nil, nil, err
+	}
+	for _, a := range all {
+		if a.id != "" && s.opt.Now().Sub(a.last) > age {
+			paths = append(paths, a.path)
+		}
+	}
+	return paths, left, nil
+}

@@ -22,9 +22,11 @@ type Session struct {
 type core struct {
 	st *Store
 
-	mu   sync.Mutex
-	refs int           // clones that are not closed
-	turn chan struct{} // holds a token while no turn runs
+	mu         sync.Mutex
+	refs       int           // clones that are not closed
+	turn       chan struct{} // holds a token while no turn runs
+	cut        int           // texts that were too long for the file
+	cutPending int           // of them those of records encoded and not yet written
 
 	stay
 }
@@ -106,6 +108,15 @@ func (s *Session) Dir() string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.dir
+}
+
+// Cut is how many texts this session has cut, since they were longer than
+// jsonl.MaxText, or cleared: of those that are written, and each time that
+// they were. It may be asked after Close.
+func (s *Session) Cut() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.cut
 }
 
 // Cwd is the session's workspace as its header spells it.

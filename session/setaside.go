@@ -54,9 +54,11 @@ func (s *Store) setAside(path string) error {
 // keepCopy keeps a transcript that has damaged lines as it is, before a
 // rewrite drops them. Decision 1.
 func (s *Store) keepCopy(ctx context.Context, path string) error {
-	if _, err := s.copyAside(ctx, path); err != nil {
+	name, err := s.copyAside(ctx, path)
+	if err != nil {
 		return fmt.Errorf("keep damaged lines of %s: %w", filepath.Base(path), err)
 	}
+	s.opt.Log.Warn("the session had damaged lines, which writing drops: it was kept as it was", "copy", name)
 	return nil
 }
 

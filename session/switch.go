@@ -79,7 +79,7 @@ func (s *Session) NewSession(ctx context.Context, parent string) (path string, e
 	if err := s.usableLocked(); err != nil {
 		return "", err
 	}
-	h, err := s.st.newHeader(s.cwd, parent)
+	h, err := s.st.newHeader("", s.cwd, parent)
 	if err != nil {
 		return "", err
 	}

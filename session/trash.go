@@ -59,7 +59,7 @@ func (b *burial) dig(ctx context.Context, g *grave) error {
 		g.dir = base + "-" + strconv.Itoa(n)
 	}
 	b.graves = append(b.graves, g)
-	err := s.writeSynced(filepath.Join(g.dir, pendingName), b.manifest(g).JSON()+"\n")
+	err := s.writeNew(filepath.Join(g.dir, pendingName), b.manifest(g).JSON()+"\n")
 	if err != nil {
 		g.failed = err
 		b.graves = b.graves[:len(b.graves)-1]
@@ -82,18 +82,30 @@ func (b *burial) manifest(g *grave) jsonl.Value {
 	))
 }
 
-// writeSynced makes a small file of the trash; its name is synced with the
-// directory later.
-func (s *Store) writeSynced(name, text string) error {
+// writeNew makes a small file of the trash. It is synced with those of the whole
+// group, which costs little more than one.
+func (s *Store) writeNew(name, text string) error {
 	f, err := s.fsys.Create(name)
 	if err != nil {
 		return err
 	}
 	_, err = f.Write([]byte(text))
-	if err == nil {
-		err = f.Sync()
-	}
 	return errors.Join(err, f.Close())
+}
+
+// syncManifests makes durable what says where the sessions of the group came
+// from.
+func (b *burial) syncManifests() error {
+	for _, g := range b.graves {
+		f, err := b.st.fsys.Open(filepath.Join(g.dir, pendingName))
+		if err != nil {
+			return err
+		}
+		if err := errors.Join(f.Sync(), f.Close()); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // fillIn removes a place in the trash in which nothing was put.
@@ -114,7 +126,10 @@ func (b *burial) bury(ctx context.Context) error {
 	if len(b.graves) == 0 {
 		return nil
 	}
-	err := b.sync(func(g *grave) []string { return []string{g.dir, s.opt.Home.Trash()} })
+	err := b.syncManifests()
+	if err == nil {
+		err = b.sync(func(g *grave) []string { return []string{g.dir, s.opt.Home.Trash()} })
+	}
 	for _, g := range b.graves {
 		if g.failed = err; err == nil {
 			g.failed = b.moveTranscript(ctx, g)

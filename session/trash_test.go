@@ -16,6 +16,13 @@ func TestDiscardedSessionsCanBeRestored(t *testing.T) {
 		t.Errorf("Discard of an open session = %v, want ErrBusy", err)
 	}
 	noError(t, session.Close())
+	_, err = s.Pin(t.Context(), path)
+	noError(t, err)
+	if _, err := s.Discard(t.Context(), path); !errors.Is(err, ErrPinned) {
+		t.Errorf("Discard of a pinned session = %v, want ErrPinned", err)
+	}
+	_, err = s.Unpin(t.Context(), path)
+	noError(t, err)
 	trash, err := s.Discard(t.Context(), path)
 	noError(t, err)
 	if _, err := os.Stat(trash + "/a.jsonl"); err != nil {

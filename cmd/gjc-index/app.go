@@ -5,6 +5,8 @@ import (
 	"context"
 	"io"
 	"os"
+	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -33,6 +35,8 @@ type app struct {
 	projectsMu sync.Mutex
 	projects   map[string]string // by directory
 
+	noted map[string]bool // what the index noted and was told
+
 	huge int64 // bytes from which a session is read line by line
 
 	failed  []index.Failure // what the refresh could not read
@@ -43,7 +47,7 @@ func newApp(stdin io.Reader, stdout, stderr io.Writer) *app {
 	return &app{
 		stdin: stdin, out: bufio.NewWriterSize(stdout, 64<<10), stderr: stderr,
 		fsys: storage.Disk(storage.Policy{}), now: time.Now, env: os.Getenv,
-		screen: screenOf(stdout, os.Getenv), projects: map[string]string{}, huge: hugeFile,
+		screen: screenOf(stdout, os.Getenv), projects: map[string]string{}, noted: map[string]bool{}, huge: hugeFile,
 	}
 }
 
@@ -130,14 +134,22 @@ func (a *app) openIndex(ctx context.Context) (*index.Index, error) {
 			return nil, err
 		}
 		a.failed = rep.Failed
-		if rep.Busy {
+		if rep.Busy && !slices.ContainsFunc(x.Notes(), func(n string) bool { return strings.HasPrefix(n, "index is busy") }) {
 			a.note("another process is writing the index: what changed since its last refresh may not be shown")
 		}
 	}
-	for _, note := range x.Notes() {
-		a.note("%s", note)
-	}
+	a.sayNotes(x)
 	return x, nil
+}
+
+// sayNotes says what the index noted since it was asked last.
+func (a *app) sayNotes(x *index.Index) {
+	for _, note := range x.Notes() {
+		if !a.noted[note] {
+			a.noted[note] = true
+			a.note("%s", note)
+		}
+	}
 }
 
 func (a *app) options(bar *buildBar) index.Options {
@@ -166,6 +178,7 @@ func (a *app) withIndex(ctx context.Context, fn func(x *index.Index) error) (err
 		return err
 	}
 	defer func() {
+		a.sayNotes(x)
 		if cerr := x.Close(); err == nil {
 			err = cerr
 		}

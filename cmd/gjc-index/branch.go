@@ -55,6 +55,8 @@ func (f *branchFlags) check(cmd *cobra.Command, args []string) error {
 		return usagef("--new takes neither --root nor --summary")
 	case cmd.Flags().Changed("summary") && f.summary == "":
 		return usagef("--summary is empty: give it a value or leave it out")
+	case mustBeText("--summary", f.summary) != nil:
+		return mustBeText("--summary", f.summary)
 	case f.root && len(args) == 1, !f.root && len(args) == 2 && args[1] != "":
 		return nil
 	case f.root:

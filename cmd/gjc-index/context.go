@@ -54,6 +54,7 @@ func (a *app) context(cmd *cobra.Command, x *index.Index, ref, leaf string, stri
 		return err
 	}
 	f.ref = ref
+	a.sayRefused(row)
 	a.warn(f)
 	return nil
 }

@@ -52,7 +52,7 @@ func (a *app) goOn(ctx context.Context, cwd string, begin bool, f writeFlags) er
 	}
 	path, left, err := st.Recall(ctx, cwd, dir)
 	if err != nil {
-		return mended(err)
+		return err
 	}
 	a.sayPassed(left)
 	if path == "" {

@@ -23,7 +23,7 @@ func (a *app) deleteCommand() *cobra.Command {
 		Long: `Move a session to the trash, with its artifacts and sidecars; restore brings it
 back. --permanent deletes it for good, after asking: neither this program nor
 the agent lists it again, nor the file that it was copied from. A session that
-is being written, or read at length, is not deleted (exit status 5).`,
+is pinned, being written, or read at length, is not deleted (exit status 5).`,
 		Example: `  gjc-index delete 0195c2
   gjc-index delete 0195c2 --permanent --yes`,
 		Args: oneArg("a session id"),
@@ -58,7 +58,7 @@ func (a *app) delete(ctx context.Context, ref string, f deleteFlags) error {
 	if pinned, err := a.isPinned(t.Path); err != nil {
 		return err
 	} else if pinned {
-		question += " It is pinned."
+		return deleteError(t, f, session.ErrPinned)
 	}
 	if !f.yes {
 		if err := a.confirm(ctx, question); err != nil {
@@ -109,6 +109,8 @@ func deleteError(t session.Info, f deleteFlags, err error) error {
 		return usagef("%s lies in a directory of yours: it is yours to remove; nothing was done", t.Path)
 	case errors.Is(err, session.ErrNotManaged):
 		return usagef("%s is of an older layout, from which nothing is moved: --permanent deletes it, migrate copies it first; nothing was done", t.Path)
+	case errors.Is(err, session.ErrPinned):
+		return fmt.Errorf("%s is pinned: gjc-index unpin %s first; nothing was deleted%w", t.ID, t.ID, silent{err})
 	case errors.Is(err, session.ErrProtected):
 		return fmt.Errorf("%s is being read or written: nothing was deleted%w", t.ID, silent{err})
 	}

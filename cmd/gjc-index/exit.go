@@ -10,6 +10,7 @@ import (
 	"github.com/gajae-code/gjc-index/history"
 	"github.com/gajae-code/gjc-index/index"
 	"github.com/gajae-code/gjc-index/jsonl"
+	"github.com/gajae-code/gjc-index/migrations"
 	"github.com/gajae-code/gjc-index/scope"
 	"github.com/gajae-code/gjc-index/session"
 	"github.com/gajae-code/gjc-index/storage"
@@ -60,7 +61,7 @@ func exitOf(ctx context.Context, err error) int {
 		return exitUsage
 	case errors.As(err, &ambiguous), errors.Is(err, fs.ErrNotExist):
 		return exitMissing
-	case errors.Is(err, session.ErrBusy), errors.Is(err, storage.ErrLocked), errors.Is(err, session.ErrProtected), errors.Is(err, history.ErrBusy):
+	case errors.Is(err, session.ErrBusy), errors.Is(err, storage.ErrLocked), errors.Is(err, session.ErrProtected), errors.Is(err, history.ErrBusy), migrations.Busy(err):
 		return exitBusy
 	case errors.Is(err, storage.ErrUnsafe), errors.Is(err, scope.ErrBinding), errors.Is(err, scope.ErrNetwork):
 		return exitUnsafe
@@ -79,7 +80,7 @@ func (a *app) finish(ctx context.Context, err error, wantsJSON bool) int {
 	case err == nil, errors.Is(err, syscall.EPIPE): // the reader has seen enough
 		return exitDone
 	}
-	text := plain(err.Error())
+	text := plain(sentence(err))
 	if status == exitInterrupted {
 		text = "interrupted"
 	}

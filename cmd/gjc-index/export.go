@@ -14,6 +14,7 @@ import (
 	"github.com/gajae-code/gjc-index/blob"
 	"github.com/gajae-code/gjc-index/index"
 	"github.com/gajae-code/gjc-index/jsonl"
+	"github.com/gajae-code/gjc-index/session"
 	"github.com/gajae-code/gjc-index/session/export"
 	"github.com/gajae-code/gjc-index/session/redact"
 	"github.com/gajae-code/gjc-index/storage"
@@ -26,7 +27,7 @@ type exportFlags struct {
 
 // exportCommands show sessions to people and other programs.
 func (a *app) exportCommands() []*cobra.Command {
-	return []*cobra.Command{a.exportCommand(), a.importCommand()}
+	return []*cobra.Command{a.exportCommand(), a.importCommand(), a.chatCommand(), a.psmCommand()}
 }
 
 func (a *app) exportCommand() *cobra.Command {
@@ -136,7 +137,8 @@ func exportFormat(f exportFlags) (export.Format, error) {
 	return export.HTML, nil
 }
 
-// rows are the sessions that --all or --project name, and their subagents'.
+// rows are the sessions that --all or --project name. An archive has their
+// subagents' besides.
 func (e exporting) rows(ctx context.Context) ([]index.Row, error) {
 	var filter index.Filter
 	if e.f.project != "" {
@@ -156,6 +158,13 @@ func (e exporting) rows(ctx context.Context) ([]index.Row, error) {
 			return nil, err
 		}
 		rows = append(rows, row)
+	}
+	if e.f.all {
+		bad, err := e.badFiles(ctx, e.x)
+		if err != nil {
+			return nil, err
+		}
+		e.sayLeftOut(bad)
 	}
 	if len(rows) == 0 {
 		return nil, fmt.Errorf("there are no such sessions%w", silent{fs.ErrNotExist})
@@ -188,7 +197,7 @@ func (e exporting) each(ctx context.Context, rows []index.Row) error {
 			return err
 		default:
 			e.leftOut++
-			e.note("%s was left out: %v", row.ID, err)
+			e.note("%s was left out: %s", row.ID, sentence(err))
 		}
 	}
 	return nil
@@ -215,7 +224,7 @@ type exportedJSON struct {
 
 // one writes one session to a file, or to stdout.
 func (e exporting) one(ctx context.Context, row index.Row, out string) (err error) {
-	release, err := export.Hold(e.fsys, row.Path)
+	release, err := export.Hold(ctx, e.fsys, row.Path)
 	if err != nil {
 		return loadError(row.Path, err)
 	}
@@ -239,6 +248,9 @@ func (e exporting) writer(ctx context.Context, row index.Row) (func(io.Writer) e
 		return nil, nil, err
 	}
 	if e.format == export.JSONL {
+		if _, err := e.fsys.Lstat(session.ArchivePath(row.Path)); err == nil {
+			e.note("what was archived of the session is not in a session file: --format archive has it")
+		}
 		return func(w io.Writer) error {
 			opt := export.LinesOptions{MaxLine: e.maxLine, Redact: e.redact, Inline: true, Blobs: blobs}
 			got, damaged, err := export.WriteLines(ctx, w, e.fsys, row.Path, opt)
@@ -279,6 +291,9 @@ func (e exporting) findRow(ctx context.Context, row index.Row) (found, error) {
 		f, err = e.load(ctx, row, true)
 	}
 	if err != nil {
+		return f, err
+	}
+	if f, err = e.withArchive(ctx, f); err != nil {
 		return f, err
 	}
 	f.ref = row.ID

@@ -74,7 +74,7 @@ func (a *app) forkInto(ctx context.Context, ref, cwd string, f writeFlags) error
 	}
 	s, err := st.ForkFrom(ctx, t.Path, cwd, dir)
 	if err != nil {
-		return mended(err)
+		return err
 	}
 	if err := s.Close(); err != nil {
 		return err

@@ -63,7 +63,7 @@ func (a *app) writeHistory(ctx context.Context, fn func(h *history.Store) error)
 	case err != nil:
 		return err
 	case errors.Is(cerr, history.ErrBusy):
-		return fmt.Errorf("%w; it is kept beside history.db and stored with the next prompt", cerr)
+		return fmt.Errorf("history is locked by another process; the prompt is kept beside it and stored with the next one%w", silent{cerr})
 	}
 	return cerr
 }

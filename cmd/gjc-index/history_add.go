@@ -39,6 +39,9 @@ func (a *app) historyAdd(ctx context.Context, cwd string, args []string) error {
 	if err != nil {
 		return err
 	}
+	if err := mustBeText("the prompt", text); err != nil {
+		return err
+	}
 	if history.Trim(text) == "" {
 		return usagef("nothing to add: the prompt is empty")
 	}

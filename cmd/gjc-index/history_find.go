@@ -139,8 +139,8 @@ func (a *app) printPrompts(cmd *cobra.Command, x *index.Index, hits []index.Hit,
 	switch {
 	case all > f.offset+f.limit:
 		a.note("there is more: --offset %d shows what follows", f.offset+f.limit)
-	case all == 0 && !a.json:
-		a.note("nothing found")
+	case all == 0:
+		a.nothingFound()
 	}
 	return nil
 }
@@ -159,7 +159,7 @@ func (a *app) promptTable(cmd *cobra.Command, x *index.Index, hits []index.Hit) 
 	if len(hits) == 0 {
 		return nil
 	}
-	short, err := shortIDs(cmd.Context(), x)
+	short, err := shortIDs(cmd.Context(), x, sessionsOf(hits))
 	if err != nil {
 		return err
 	}
@@ -169,12 +169,15 @@ func (a *app) promptTable(cmd *cobra.Command, x *index.Index, hits []index.Hit) 
 	for i, h := range hits {
 		id := h.EntryID
 		if h.Source == index.SourceSession {
-			id = shortOf(h.SessionID, short)
+			id = shortOf(h.SessionID, h.Path, short)
 		}
 		rows[i] = [3]string{whenCol: ago(a.now(), h.Time), whereCol: fit(plain(baseName(h.Cwd)), 16), idCol: fit(plain(id), 24)}
 		for c, cell := range rows[i] {
 			width[c] = max(width[c], uniseg.StringWidth(cell))
 		}
+	}
+	if a.screen.width-width[whenCol]-width[whereCol]-width[idCol]-3*columnGap < leastTitle {
+		width[whereCol] = 0
 	}
 	for i, h := range hits {
 		r := rows[i]
@@ -182,10 +185,12 @@ func (a *app) promptTable(cmd *cobra.Command, x *index.Index, hits []index.Hit) 
 		if h.Count > 1 {
 			text = "(" + comma(h.Count) + "×) " + text
 		}
-		room := max(a.screen.width-width[whenCol]-width[whereCol]-width[idCol]-3*columnGap, 12)
-		a.printf("%s  %s  %s  %s\n", a.screen.paint(dim, padLeft(r[whenCol], width[whenCol])),
-			a.screen.paint(cyan, pad(r[whereCol], width[whereCol])),
-			a.screen.paint(dim, padLeft(r[idCol], width[idCol])), preview(text, room))
+		line, room := a.screen.paint(dim, padLeft(r[whenCol], width[whenCol]))+"  ", a.screen.width-width[whenCol]-width[idCol]-2*columnGap
+		if width[whereCol] > 0 {
+			line += a.screen.paint(cyan, pad(r[whereCol], width[whereCol])) + "  "
+			room -= width[whereCol] + columnGap
+		}
+		a.printf("%s%s  %s\n", line, a.screen.paint(dim, padLeft(r[idCol], width[idCol])), preview(text, max(room, barelyTitle)))
 	}
 	return nil
 }

@@ -260,7 +260,7 @@ func TestHistoryThatCannotBeWritten(t *testing.T) {
 		}
 	}
 	_, errs, status := answer(t, "history", "recent", "--home", home)
-	if status != exitDone || !strings.Contains(errs, "history is damaged") {
+	if status != exitDone && status != exitPart || !strings.Contains(errs, "damaged") {
 		t.Errorf("history recent: status %d, stderr %q", status, errs)
 	}
 	if data, err := os.ReadFile(db); err != nil || string(data) != "no database at all" {

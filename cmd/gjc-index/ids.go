@@ -62,8 +62,19 @@ func beginning(id string, bytes int) string {
 	return id
 }
 
-// shortIDs are the short forms of all ids of the index.
-func shortIDs(ctx context.Context, x *index.Index) (map[string]string, error) {
-	ids, err := x.IDs(ctx)
-	return ShortIDs(ids), err
+// shortIDs are the short forms of some ids of the index, and perhaps of others.
+func shortIDs(ctx context.Context, x *index.Index, ids []string) (map[string]string, error) {
+	near, err := x.NearIDs(ctx, ids)
+	return ShortIDs(near), err
+}
+
+// sessionsOf are the sessions of hits.
+func sessionsOf(hits []index.Hit) []string {
+	var ids []string
+	for _, h := range hits {
+		if h.SessionID != "" {
+			ids = append(ids, h.SessionID)
+		}
+	}
+	return ids
 }

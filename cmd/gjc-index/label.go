@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/spf13/cobra"
 
@@ -37,6 +38,9 @@ func (a *app) labelSetCommand() *cobra.Command {
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if args[2] == "" {
 				return usagef("the label is empty; gjc-index label clear takes one away")
+			}
+			if err := mustBeText("the label", args[2]); err != nil {
+				return err
 			}
 			return a.label(cmd.Context(), args[0], args[1], jsonl.StringValue(args[2]), f)
 		},
@@ -107,7 +111,7 @@ func (a *app) listLabels(ctx context.Context, x *index.Index, ref string) error 
 	if err != nil {
 		return err
 	}
-	labels := f.tree.Labels()
+	labels := slices.DeleteFunc(f.tree.Labels(), func(l jsonl.Label) bool { return f.tree.Entry(l.Target) == nil })
 	for _, l := range labels {
 		if err := a.printLabel(labelJSON{Entry: l.Target, Label: &l.Text}); err != nil {
 			return err

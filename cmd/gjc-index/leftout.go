@@ -26,7 +26,7 @@ type leftOutNote struct {
 // index, and what the refresh before could not read. A file that holds nothing
 // is not among them: it hides nothing.
 func (a *app) badFiles(ctx context.Context, x *index.Index) ([]leftOutFile, error) {
-	rows, _, err := x.Sessions(ctx, index.Filter{Damaged: index.DamagedOnly, Children: true})
+	rows, _, err := x.Sessions(ctx, index.Filter{Damaged: index.DamagedLost, Children: true})
 	if err != nil {
 		return nil, err
 	}
@@ -37,9 +37,7 @@ func (a *app) badFiles(ctx context.Context, x *index.Index) ([]leftOutFile, erro
 			return nil, err
 		}
 		known[row.Path] = true
-		if row.State != index.StateOK && row.State != index.StateEmpty {
-			files = append(files, leftOutFile{row.Path, row.Damage, row.State})
-		}
+		files = append(files, leftOutFile{row.Path, row.Damage, row.State})
 	}
 	files = append(files, a.unindexed(known)...)
 	slices.SortFunc(files, func(x, y leftOutFile) int { return cmp.Compare(x.Path, y.Path) })

@@ -15,7 +15,8 @@ import (
 
 // lifeCommands are the commands about what becomes of sessions in the long run.
 func (a *app) lifeCommands() []*cobra.Command {
-	return []*cobra.Command{a.usageCommand(), a.pruneCommand(), a.restoreCommand(), a.pinCommand(), a.unpinCommand(), a.gcCommand()}
+	return []*cobra.Command{a.usageCommand(), a.archiveCommand(), a.unarchiveCommand(), a.rewindCommand(),
+		a.filesCommand(), a.touchedCommand(), a.pruneCommand(), a.restoreCommand(), a.pinCommand(), a.unpinCommand(), a.gcCommand()}
 }
 
 // lifeStore is the store of the home, for commands that keep house.

@@ -138,7 +138,7 @@ func (a *app) list(cmd *cobra.Command, f listFlags) error {
 		if f.damaged {
 			return a.listDamaged(cmd, x, filter)
 		}
-		shown, total, err := a.listRows(cmd, x, filter)
+		shown, marked, total, err := a.listRows(cmd, x, filter)
 		if err != nil {
 			return err
 		}
@@ -146,7 +146,7 @@ func (a *app) list(cmd *cobra.Command, f listFlags) error {
 		// its agent went.
 		if real := realPath(filter.Cwd); total == 0 && filter.Cwd != "" && real != filter.Cwd {
 			filter.Cwd = real
-			if shown, total, err = a.listRows(cmd, x, filter); err != nil {
+			if shown, marked, total, err = a.listRows(cmd, x, filter); err != nil {
 				return err
 			}
 		}
@@ -158,6 +158,7 @@ func (a *app) list(cmd *cobra.Command, f listFlags) error {
 			return err
 		}
 		a.nothingListed(filter, total, len(bad))
+		a.sayDamagedLines(marked)
 		a.sayLeftOut(bad)
 		return nil
 	})
@@ -198,39 +199,58 @@ func (a *app) listDamaged(cmd *cobra.Command, x *index.Index, filter index.Filte
 	return nil
 }
 
-// listRows prints the rows that the filter selects.
-func (a *app) listRows(cmd *cobra.Command, x *index.Index, filter index.Filter) (shown, total int, err error) {
+// sayDamagedLines says how many of the sessions listed are not whole. They are
+// listed, so nothing is left out.
+func (a *app) sayDamagedLines(n int) {
+	switch {
+	case n == 1:
+		a.note("1 session has damaged lines (!); gjc-index list --damaged says which")
+	case n > 1:
+		a.note("%s have damaged lines (!); gjc-index list --damaged says which", count(n, "session"))
+	}
+}
+
+// listRows prints the rows that the filter selects. Of those shown marked have
+// damaged lines.
+func (a *app) listRows(cmd *cobra.Command, x *index.Index, filter index.Filter) (shown, marked, total int, err error) {
 	rows, total, err := x.Sessions(cmd.Context(), filter)
 	if err != nil {
-		return 0, 0, err
+		return 0, 0, 0, err
 	}
 	var all []index.Row
 	for row, err := range rows {
 		if err != nil {
-			return shown, total, err
+			return shown, marked, total, err
 		}
 		shown++
+		if row.Damage != "" {
+			marked++
+		}
 		if !a.json {
 			all = append(all, row)
 			continue
 		}
 		if err := a.printJSON(jsonRow(row)); err != nil {
-			return shown, total, err
+			return shown, marked, total, err
 		}
 	}
 	if a.json || len(all) == 0 {
-		return shown, total, nil
+		return shown, marked, total, nil
 	}
-	short, err := shortIDs(cmd.Context(), x)
+	ids := make([]string, len(all))
+	for i, r := range all {
+		ids[i] = r.ID
+	}
+	short, err := shortIDs(cmd.Context(), x, ids)
 	if err != nil {
-		return shown, total, err
+		return shown, marked, total, err
 	}
 	lines := make([]sessionLine, len(all))
 	for i, r := range all {
 		lines[i] = a.lineOf(r, short)
 	}
 	a.sessionTable(lines)
-	return shown, total, nil
+	return shown, marked, total, nil
 }
 
 // nothingListed says why a list is empty, and what to do.
@@ -240,13 +260,10 @@ func (a *app) nothingListed(filter index.Filter, total, bad int) {
 	}
 	narrowed := filter.Cwd != "" || filter.Project != "" || !filter.Since.IsZero() || !filter.Until.IsZero()
 	where, err := a.sessionsDir()
-	if err != nil {
+	if err != nil || a.sayNotThere(where) {
 		return
 	}
-	_, err = a.fsys.Lstat(where)
 	switch {
-	case err != nil:
-		a.note("there are no sessions: %s is not there; --home DIR names another home, --session-dir DIR a directory of session files", where)
 	case narrowed:
 		a.note("no session in %s is from there and then; gjc-index list shows all", where)
 	case bad > 0:
@@ -254,6 +271,27 @@ func (a *app) nothingListed(filter index.Filter, total, bad int) {
 	default:
 		a.note("no session found in %s; --home DIR names another home, --session-dir DIR a directory of session files", where)
 	}
+}
+
+// sayNotThere says where sessions were looked for, if that is not there at all.
+func (a *app) sayNotThere(where string) bool {
+	if a.isThere(where) {
+		return false
+	}
+	a.note("there are no sessions: %s is not there; --home DIR names another home, --session-dir DIR a directory of session files", where)
+	return true
+}
+
+// nothingFound says that a search found nothing, or that there is nothing to
+// search. With --json no object says the former.
+func (a *app) nothingFound() {
+	where, err := a.sessionsDir()
+	home, herr := a.homeDir()
+	prompts := a.sessionDir == "" && herr == nil && a.isThere(home.HistoryDB())
+	if err == nil && !prompts && a.sayNotThere(where) || a.json {
+		return
+	}
+	a.note("nothing found")
 }
 
 // sessionsDir is where the sessions lie.

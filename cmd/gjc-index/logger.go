@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"fmt"
 	"log/slog"
 	"strings"
 )
@@ -23,7 +22,11 @@ func (n *noter) Enabled(_ context.Context, level slog.Level) bool { return level
 func (n *noter) Handle(_ context.Context, r slog.Record) error {
 	var parts []string
 	add := func(at slog.Attr) bool {
-		parts = append(parts, fmt.Sprintf("%s %v", at.Key, at.Value))
+		text := at.Value.String()
+		if err, ok := at.Value.Any().(error); ok {
+			text = briefly(err)
+		}
+		parts = append(parts, at.Key+" "+text)
 		return true
 	}
 	for _, at := range n.attrs {

@@ -33,7 +33,10 @@ func (a *app) run(ctx context.Context, args []string) int {
 	root.SetIn(a.stdin)
 	root.SetOut(a.out)
 	root.SetErr(a.stderr)
-	err := root.ExecuteContext(ctx)
+	err := helpForNothing(root, args)
+	if err == nil {
+		err = root.ExecuteContext(ctx)
+	}
 	if ferr := a.out.Flush(); err == nil {
 		err = ferr
 	}

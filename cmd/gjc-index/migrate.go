@@ -78,11 +78,11 @@ func (a *app) migrate(ctx context.Context, f migrateFlags) error {
 		n, err := a.migrateOne(ctx, home, dir, scope.MigrateOptions{Policy: policy, DryRun: f.dryRun, By: scope.ThisProcess()})
 		seen += n
 		if err != nil && (!f.all || ctx.Err() != nil) {
-			return mended(err)
+			return err
 		}
 		if err != nil {
 			a.leftOut++
-			a.note("left out: %s: %v", dir, mended(err))
+			a.note("left out: %s: %s", dir, sentence(err))
 		}
 	}
 	if seen == 0 && !a.json {
@@ -96,7 +96,7 @@ func (a *app) migrate(ctx context.Context, f migrateFlags) error {
 func (a *app) legacyWorkspaces(ctx context.Context, home scope.Home) ([]string, error) {
 	all, err := scope.AllCandidates(ctx, a.fsys, home)
 	if err != nil {
-		return nil, mended(err)
+		return nil, err
 	}
 	var dirs []string
 	for _, c := range all.Owned {
@@ -145,7 +145,7 @@ func (a *app) printMigrated(m scope.Migration) error {
 	reason := ""
 	switch {
 	case m.Err != nil:
-		reason = plain(mended(m.Err).Error())
+		reason = plain(sentence(m.Err))
 	case m.Action == scope.Kept:
 		reason = "it was copied before"
 	}

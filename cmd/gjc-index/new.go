@@ -32,6 +32,9 @@ a directory of yours instead.`,
 }
 
 func (a *app) begin(ctx context.Context, cwd, title string) error {
+	if err := mustBeText("--title", title); err != nil {
+		return err
+	}
 	if title != "" && session.CleanTitle(title) == "" {
 		return usagef("--title holds nothing that could be a title")
 	}
@@ -49,7 +52,7 @@ func (a *app) begin(ctx context.Context, cwd, title string) error {
 	}
 	s, err := st.Create(ctx, cwd, session.CreateOptions{Dir: dir, Title: title})
 	if err != nil {
-		return mended(err)
+		return err
 	}
 	err = s.EnsureOnDisk(ctx)
 	if err = errors.Join(err, s.Close()); err != nil {

@@ -184,6 +184,8 @@ func safeText(text string) string {
 			return -1
 		case r < 0x20:
 			return 0x2400 + r
+		case r == 0x7f:
+			return 0x2421
 		}
 		return utf8.RuneError
 	}, text)
@@ -265,7 +267,7 @@ func day(t time.Time) string { return t.Local().Format("2006-01-02 15:04") }
 func (a *app) absolute(path string) (string, error) {
 	abs, err := filepath.Abs(path)
 	if err != nil {
-		return "", fmt.Errorf("find %s: %w", path, err)
+		return "", noWorkingDirectory(err)
 	}
 	return abs, nil
 }

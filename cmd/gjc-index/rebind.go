@@ -98,7 +98,7 @@ func (a *app) rebind(ctx context.Context, ref string, f rebindFlags) error {
 	}
 	a.sayPassed(left)
 	if err != nil {
-		return mended(err)
+		return err
 	}
 	if len(rows) == 0 {
 		return fmt.Errorf("no session of %s; gjc-index list --cwd shows those of a directory%w", opt.From, silent{fs.ErrNotExist})

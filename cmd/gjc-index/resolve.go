@@ -76,7 +76,12 @@ func (a *app) resolved(ctx context.Context, ref, cwd string) (meaning, error) {
 	if err != nil {
 		return meaning{}, err
 	}
-	if cwd, err = a.directory(cwd); err != nil {
+	here := cwd == ""
+	if cwd, err = a.directory(cwd); err != nil && here && !isPath(ref) { // then nothing is nearer than the rest
+		in, err := a.target(ctx, ref)
+		return meaning{session.Resolved{Session: in, Scope: session.ScopeGlobal}}, err
+	}
+	if err != nil {
 		return meaning{}, err
 	}
 	st, err := a.readingStore()

@@ -73,7 +73,7 @@ func (a *app) scope(_ context.Context, dir string) error {
 		return errors.Join(err, a.printJSON(said))
 	}
 	a.printScope(said)
-	return mended(err)
+	return err
 }
 
 // scopeOf looks at the scope of a workspace. What it says is whole as far as

@@ -43,7 +43,10 @@ func TestScripts(t *testing.T) {
 		Cmds: map[string]func(ts *testscript.TestScript, neg bool, args []string){
 			"exits": exits,
 			"field": field,
-			"age":   age,
+			"hardlink": func(ts *testscript.TestScript, _ bool, args []string) {
+				ts.Check(os.Link(ts.MkAbs(args[1]), ts.MkAbs(args[0])))
+			},
+			"age": age,
 			"mkfifo": func(ts *testscript.TestScript, _ bool, args []string) {
 				ts.Check(makeFIFO(ts.MkAbs(args[0])))
 			},

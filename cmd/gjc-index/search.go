@@ -100,9 +100,8 @@ func (a *app) printFound(cmd *cobra.Command, x *index.Index, hits []index.Hit, f
 	switch {
 	case all > f.offset+f.limit:
 		a.note("there is more: --offset %d shows what follows", f.offset+f.limit)
-	case all == 0 && !a.json:
-		a.note("nothing found")
-	case all == 0: // no object says it too
+	case all == 0:
+		a.nothingFound()
 	case len(hits) == 0:
 		a.note("nothing from --offset %d on: %s found", f.offset, count(all, "text"))
 	}
@@ -145,7 +144,7 @@ func (a *app) printHits(cmd *cobra.Command, x *index.Index, hits []index.Hit) er
 	var short map[string]string
 	if !a.json && len(hits) > 0 {
 		var err error
-		if short, err = shortIDs(cmd.Context(), x); err != nil {
+		if short, err = shortIDs(cmd.Context(), x, sessionsOf(hits)); err != nil {
 			return err
 		}
 	}
@@ -175,7 +174,7 @@ func (a *app) printHit(h index.Hit, short map[string]string) {
 		where = append(where, plain(baseName(h.Cwd)))
 	}
 	if h.SessionID != "" {
-		where = append(where, shortOf(h.SessionID, short))
+		where = append(where, shortOf(h.SessionID, h.Path, short))
 	} else {
 		where = append(where, h.Source.String())
 	}

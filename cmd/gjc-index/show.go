@@ -61,7 +61,7 @@ func (a *app) showFound(cmd *cobra.Command, x *index.Index, s found, f showFlags
 		path = s.tree.Entries()
 	}
 	if !a.json {
-		short, err := shortIDs(cmd.Context(), x)
+		short, err := shortIDs(cmd.Context(), x, []string{s.row.ID})
 		if err != nil {
 			return err
 		}
@@ -132,7 +132,7 @@ func (a *app) showHead(s found, shown int, f showFlags, short map[string]string)
 	case !f.all && shown < s.tree.Len():
 		what = comma(shown) + " of " + what + " on this branch; --all-branches shows all"
 	}
-	facts := []string{plain(s.row.Cwd), shortOf(s.row.ID, short)}
+	facts := []string{plain(s.row.Cwd), shortOf(s.row.ID, s.row.Path, short)}
 	if !s.row.Created.IsZero() {
 		facts = append(facts, day(s.row.Created))
 	}

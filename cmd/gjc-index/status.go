@@ -1,6 +1,8 @@
 package main
 
 import (
+	"context"
+
 	"github.com/dustin/go-humanize"
 	"github.com/spf13/cobra"
 
@@ -34,6 +36,7 @@ type statusJSON struct {
 	Labels    int64    `json:"labels"`
 	Usage     int64    `json:"usage"`
 	FileBytes int64    `json:"fileBytes"`
+	Partly    int      `json:"damagedLines"` // sessions that have some
 	Notes     []string `json:"notes"`
 }
 
@@ -51,13 +54,24 @@ func (a *app) status(cmd *cobra.Command) error {
 			}
 			where = home.Dir()
 		}
+		lines, err := withDamagedLines(cmd.Context(), x)
+		if err != nil {
+			return err
+		}
+		if dir, err := a.sessionsDir(); err == nil {
+			a.sayNotThere(dir)
+		}
 		if a.json {
 			notes := append([]string{}, st.Notes...)
 			return a.printJSON(statusJSON{where, orNull(st.Path), st.Journal, st.ReadOnly, st.Schema, st.Extract, jsonTime(st.Built), st.Size,
-				st.Files, st.Sessions, st.Children, st.Damaged, st.Entries, st.Prompts, st.Labels, st.Usage, st.FileBytes, notes})
+				st.Files, st.Sessions, st.Children, st.Damaged, st.Entries, st.Prompts, st.Labels, st.Usage, st.FileBytes, lines, notes})
 		}
 		a.printf("home      %s\n", plain(where))
-		a.printf("sessions  %s, and %s of subagents; %s damaged or refused\n", comma(st.Sessions), comma(st.Children), comma(st.Damaged))
+		partly := ""
+		if lines > 0 {
+			partly = "; " + comma(lines) + " with damaged lines"
+		}
+		a.printf("sessions  %s, and %s of subagents; %s damaged or refused%s\n", comma(st.Sessions), comma(st.Children), comma(st.Damaged), partly)
 		a.printf("holding   %s, %s, %s\n", count(st.Entries, "entry"), count(st.Prompts, "prompt"), count(st.Labels, "label"))
 		if st.Path == "" {
 			a.printf("index     none: answers come from the files\n")
@@ -71,4 +85,22 @@ func (a *app) status(cmd *cobra.Command) error {
 		a.printf("          %s\n", plain(st.Path))
 		return nil
 	})
+}
+
+// withDamagedLines counts the sessions that are listed though not all of their
+// lines can be read.
+func withDamagedLines(ctx context.Context, x *index.Index) (n int, err error) {
+	rows, _, err := x.Sessions(ctx, index.Filter{Damaged: index.DamagedOnly, Children: true})
+	if err != nil {
+		return 0, err
+	}
+	for row, err := range rows {
+		if err != nil {
+			return n, err
+		}
+		if row.State == index.StateOK {
+			n++
+		}
+	}
+	return n, nil
 }

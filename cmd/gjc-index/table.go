@@ -1,6 +1,7 @@
 package main
 
 import (
+	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -48,7 +49,7 @@ func (a *app) lineOf(r index.Row, short map[string]string) sessionLine {
 	}
 	l.cells = [columns]string{
 		plain(baseName(r.Project)), title, ago(a.now(), r.Active),
-		comma(r.Messages), humanize.Bytes(uint64(max(0, r.Size))), shortOf(r.ID, short),
+		comma(r.Messages), humanize.Bytes(uint64(max(0, r.Size))), shortOf(r.ID, r.Path, short),
 	}
 	return l
 }
@@ -65,10 +66,17 @@ func titleOf(r index.Row) string {
 	return title
 }
 
-// shortOf is the short form of an id, fit for a terminal.
-func shortOf(id string, short map[string]string) string {
-	if s, ok := short[id]; ok {
-		id = s
+// shortOf is what names a session in an argument: the short form of its id, or
+// where no argument can be that id the stem of its file's name, or its path.
+func shortOf(id, path string, short map[string]string) string {
+	stem := strings.TrimSuffix(filepath.Base(path), ".jsonl")
+	switch s, ok := short[id]; {
+	case !canBeID(id) && path != "" && canBeID(stem):
+		return stem
+	case !canBeID(id) && path != "":
+		return plain(path)
+	case ok:
+		return s
 	}
 	return plain(id)
 }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"math/rand/v2"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -217,5 +218,42 @@ func TestAgo(t *testing.T) {
 		if got := ago(now, tt.t); got != tt.want {
 			t.Errorf("ago(%v) = %q, want %q", tt.t, got, tt.want)
 		}
+	}
+}
+
+// What a list shows as the name of a session can be given as an argument.
+func TestWhatIsShownAsAnIDCanBeGiven(t *testing.T) {
+	files := map[string]string{}
+	ids := map[string]string{"plain": "0195c2a1", "none": "", "dash": "--help", "dash2": "-x", "escape": "\u0085red", "blank": "a b/c", "no stem": "d e"}
+	for stem, id := range ids {
+		files["p/"+stem+".jsonl"] = small(id, "/p", "prompt", 1)
+	}
+	home := makeHome(t, files)
+	out, _, status := answer(t, "list", "--home", home)
+	if status != exitDone || strings.Count(out, "\n") != len(ids) {
+		t.Fatalf("list: status %d, %q", status, out)
+	}
+	for line := range strings.Lines(out) {
+		name := strings.TrimSpace(line[strings.LastIndex(line, "  ")+2:])
+		if _, errs, status := answer(t, "show", "--home", home, name); status != exitDone {
+			t.Errorf("show %q: status %d, %q", name, status, errs)
+		}
+	}
+}
+
+func TestPromptsFitANarrowScreen(t *testing.T) {
+	home := makeHome(t, map[string]string{"p/a.jsonl": small("0195c2a1", "/src/a-long-name-of-a-project", "why does the retry never end", 1)})
+	for _, columns := range []string{"40", "60"} {
+		t.Setenv("COLUMNS", columns)
+		out, _, _ := answer(t, "history", "recent", "--home", home)
+		if width, _ := strconv.Atoi(columns); uniseg.StringWidth(strings.TrimSpace(out)) > width || !strings.Contains(out, "why does th") {
+			t.Errorf("COLUMNS=%s: %q", columns, out)
+		}
+	}
+}
+
+func TestControlCharactersAreShownAsPictures(t *testing.T) {
+	if got, want := safeText("a\x00b\x1bc\x7fd\u0085e\rf\tg\nh"), "a␀b␛c␡d�ef g\nh"; got != want {
+		t.Errorf("safeText = %q, want %q", got, want)
 	}
 }

@@ -33,6 +33,9 @@ type titledJSON struct {
 }
 
 func (a *app) title(ctx context.Context, ref, title string, f writeFlags) error {
+	if err := mustBeText("the title", title); err != nil {
+		return err
+	}
 	if session.CleanTitle(title) == "" {
 		return usagef("%q holds nothing that could be a title", title)
 	}

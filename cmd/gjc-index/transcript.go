@@ -20,7 +20,8 @@ type found struct {
 	ref       string // as the user gave it
 	row       index.Row
 	tree      *jsonl.Tree
-	malformed []jsonl.LineReport
+	malformed int // lines that could not be read
+	firstBad  int // the first of them
 	recovered int
 	entry     func(e *jsonl.Entry) (*jsonl.Entry, error)
 	close     func() error // ends the reading of entries
@@ -51,9 +52,41 @@ func (a *app) find(ctx context.Context, x *index.Index, ref string, bridge bool)
 	}
 	if err == nil {
 		f.ref = ref
+		a.sayRefused(row)
 		a.warn(f)
 	}
 	return f, err
+}
+
+// refusedMark is how the index begins to say that it refuses a file.
+const refusedMark = "refused: "
+
+// unlisted says why no list has a file that can be read all the same; "" if one
+// may have it.
+func (a *app) unlisted(path string, info storage.Info) string {
+	if info.Kind != storage.Regular {
+		return ""
+	}
+	if info.Links > 1 {
+		return "has more than one link"
+	}
+	dir, err := a.sessionsDir()
+	if err != nil {
+		return ""
+	}
+	rel, err := filepath.Rel(dir, filepath.Dir(path))
+	if err != nil || !filepath.IsLocal(rel) || realPath(filepath.Dir(path)) == filepath.Join(realPath(dir), rel) {
+		return ""
+	}
+	return "lies behind a symbolic link"
+}
+
+// sayRefused says of a file that was asked for by its name that no list and no
+// search looks into it, and why.
+func (a *app) sayRefused(row index.Row) {
+	if row.State == index.StateRefused {
+		a.note("%s %s: lists and searches leave it out", row.Path, strings.TrimPrefix(row.Damage, refusedMark))
+	}
 }
 
 // load reads the whole file.
@@ -66,11 +99,15 @@ func (a *app) load(ctx context.Context, row index.Row, bridge bool) (found, erro
 	if row.ID == "" {
 		row = rowOf(row.Path, t)
 	}
-	return found{
-		row: row, tree: t.Tree(bridge), malformed: t.Malformed, recovered: len(t.Recovered),
+	f := found{
+		row: row, tree: t.Tree(bridge), malformed: t.MalformedTotal, recovered: t.RecoveredTotal,
 		entry: func(e *jsonl.Entry) (*jsonl.Entry, error) { return e, nil },
 		close: func() error { return nil },
-	}, nil
+	}
+	if f.malformed > 0 {
+		f.firstBad = t.Malformed[0].Line
+	}
+	return f, nil
 }
 
 // rowOf is what a command needs of a file that the index does not know.
@@ -106,14 +143,10 @@ func loadError(path string, err error) error {
 
 // cause is the last word of an error that is told beside its path.
 func cause(err error) string {
-	var unsafe *storage.UnsafeError
-	var path *fs.PathError
-	switch {
-	case errors.As(err, &unsafe):
-		return unsafe.Reason
-	case errors.As(err, &path):
-		return path.Err.Error()
-	case errors.Is(err, fs.ErrNotExist):
+	if why := reason(err); why != "" {
+		return why
+	}
+	if errors.Is(err, fs.ErrNotExist) {
 		return "no such file"
 	}
 	for next := errors.Unwrap(err); next != nil; next = errors.Unwrap(err) {
@@ -156,7 +189,11 @@ func (a *app) fileRow(ref string) (index.Row, error) {
 	if err != nil {
 		return index.Row{}, loadError(path, err)
 	}
-	return index.Row{Path: path, Size: info.Size, Estimated: true}, nil
+	row := index.Row{Path: path, Size: info.Size, Estimated: true}
+	if why := a.unlisted(path, info); why != "" {
+		row.State, row.Damage = index.StateRefused, refusedMark+why
+	}
+	return row, nil
 }
 
 // canBeID reports whether text can begin a session's id.
@@ -195,9 +232,9 @@ func (a *app) listCandidates(e *index.AmbiguousError) {
 // warn says what a person must know of a damaged file: how many lines were
 // lost, and where the thread breaks.
 func (a *app) warn(f found) {
-	if n := len(f.malformed); n > 0 {
+	if n := f.malformed; n > 0 {
 		a.leftOut += n
-		a.note("%s of %s could not be read, the first is line %d; gjc-index verify %s lists them", count(n, "line"), f.ref, f.malformed[0].Line, f.ref)
+		a.note("%s of %s could not be read, the first is line %d; gjc-index verify %s lists them", count(n, "line"), f.ref, f.firstBad, f.ref)
 	}
 	if f.recovered > 0 {
 		a.note("damaged: %s; the records found there were recovered", count(f.recovered, "line"))

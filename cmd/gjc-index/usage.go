@@ -5,6 +5,7 @@ package main
 import (
 	"fmt"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/spf13/cobra"
 
@@ -43,10 +44,43 @@ func wrongFlag(cmd *cobra.Command, err error) error {
 // noCommand names the commands that may have been meant.
 func noCommand(root *cobra.Command, name string) error {
 	hint := "gjc-index help shows all"
-	if near := root.SuggestionsFor(name); len(near) > 0 {
+	if near := likeliest(root.SuggestionsFor(name), name); len(near) > 0 {
 		hint = "did you mean " + strings.Join(near, " or ") + "? " + hint
 	}
 	return usagef("no command %q; %s", name, hint)
+}
+
+// likeliest are the suggestions that begin as the name does, if any do: people
+// seldom miss the first letter.
+func likeliest(near []string, name string) []string {
+	var same []string
+	for _, n := range near {
+		if name != "" && n[0] == name[0] {
+			same = append(same, n)
+		}
+	}
+	if len(same) > 0 {
+		return same
+	}
+	return near
+}
+
+// helpForNothing is the error of an unknown command with --help, of which cobra
+// would show the help of what it is not found in.
+func helpForNothing(root *cobra.Command, args []string) error {
+	c, rest, err := root.Find(args)
+	if err != nil || !c.HasSubCommands() || len(args) > 0 && strings.HasPrefix(args[0], "__") {
+		return nil
+	}
+	c.InitDefaultHelpFlag()
+	if c.ParseFlags(rest) != nil {
+		return nil // it is said when it is executed
+	}
+	help, err := c.Flags().GetBool("help")
+	if names := c.Flags().Args(); err == nil && help && len(names) > 0 {
+		return noCommand(c, names[0])
+	}
+	return nil
 }
 
 func rootArgs(root *cobra.Command, args []string) error {
@@ -78,6 +112,14 @@ func oneArg(what string) cobra.PositionalArgs {
 // valued are the flags whose value may not be empty: one comes from a variable
 // that is not set, and would silently mean something else.
 var valued = []string{"home", "session-dir", "cwd", "project", "since", "until", "session", "entry", "branch", "leaf", "format", "out"}
+
+// mustBeText refuses what is no UTF-8: a file would hold something else.
+func mustBeText(what, text string) error {
+	if !utf8.ValidString(text) {
+		return usagef("%s is not UTF-8; nothing was done", what)
+	}
+	return nil
+}
 
 func (a *app) checkFlags(cmd *cobra.Command, _ []string) error {
 	for _, name := range valued {

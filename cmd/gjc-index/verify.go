@@ -37,7 +37,7 @@ func (a *app) verifyFiles(cmd *cobra.Command, refs []string) error {
 		}
 		if err != nil {
 			a.leftOut++
-			a.note("%s", err)
+			a.note("%s", sentence(err))
 		}
 	}
 	return nil
@@ -82,13 +82,17 @@ func (a *app) verifyFile(cmd *cobra.Command, ref string) error {
 	if err != nil {
 		return err
 	}
+	refused := "" // though it can be read
+	if info, err := a.fsys.Lstat(path); err == nil {
+		refused = a.unlisted(path, info)
+	}
 	t, err := jsonl.Load(cmd.Context(), a.fsys, path, jsonl.LoadOptions{MaxLine: a.maxLine})
 	if err != nil && (t == nil || !(errors.Is(err, jsonl.ErrNotTranscript) || errors.Is(err, jsonl.ErrTooNew))) {
 		return loadError(path, err)
 	}
 	t.Upgrade(nil)
 	s := t.Summary(t.Tree(true).Warnings()...)
-	if s.State != jsonl.StateOK && s.State != jsonl.StateEmpty || len(s.Malformed) > 0 {
+	if s.State != jsonl.StateOK && s.State != jsonl.StateEmpty || len(s.Malformed) > 0 || refused != "" {
 		a.leftOut++
 	}
 	if a.json {
@@ -96,9 +100,15 @@ func (a *app) verifyFile(cmd *cobra.Command, ref string) error {
 		for _, m := range s.Value().Members() {
 			o.Set(m.Key, m.Value)
 		}
+		if refused != "" {
+			o.Set("refused", jsonl.StringValue(refused))
+		}
 		return a.printRaw(jsonl.AppendJSON(nil, jsonl.ObjectValue(o)))
 	}
 	a.printSummary(path, s)
+	if refused != "" {
+		a.printf("  %s: lists and searches leave it out\n", refused)
+	}
 	return nil
 }
 
@@ -118,8 +128,14 @@ func (a *app) printSummary(path string, s jsonl.Summary) {
 	for _, r := range s.Malformed {
 		a.printf("  line %d: %s\n", r.Line, lineWords[r.Reason])
 	}
+	if more := s.MalformedTotal - len(s.Malformed); more > 0 {
+		a.printf("  and %s that can't be read, %s in all\n", count(more, "more line"), comma(s.MalformedTotal))
+	}
 	for _, r := range s.Recovered {
 		a.printf("  line %d: damaged; %s recovered from it\n", r.Line, count(r.Recovered, "record"))
+	}
+	if more := s.RecoveredTotal - len(s.Recovered); more > 0 {
+		a.printf("  and %s that are damaged, %s in all\n", count(more, "more line"), comma(s.RecoveredTotal))
 	}
 	for _, w := range s.Warnings {
 		a.printf("  line %d: %s\n", w.Line, warningWords[w.Kind])

@@ -15,6 +15,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/gajae-code/gjc-index/index"
+	"github.com/gajae-code/gjc-index/jsonl"
 	"github.com/gajae-code/gjc-index/scope"
 	"github.com/gajae-code/gjc-index/session"
 )
@@ -193,8 +194,19 @@ func (a *app) withSession(ctx context.Context, ref string, f writeFlags, opt ses
 	if s.Path() != t.Path {
 		a.note("%s was of an older layout and was copied to %s, which is written from now on", t.Path, s.Path())
 	}
-	err = fn(s)
-	return errors.Join(err, s.Close())
+	err = errors.Join(fn(s), s.Close())
+	if n := s.Cut(); n > 0 {
+		a.note("%s cut: a session file holds no text of more than %s characters, and the rest is not stored", wasCount(n, "text"), comma(jsonl.MaxText))
+	}
+	return err
+}
+
+// wasCount is a number of things in the past.
+func wasCount(n int, noun string) string {
+	if n == 1 {
+		return "1 " + noun + " was"
+	}
+	return count(n, noun) + " were"
 }
 
 // openError says in words for people why a session can't be written.
@@ -205,15 +217,6 @@ func openError(ref string, err error) error {
 		return fmt.Errorf("%s is being written by process %d on %s since %s; --wait waits for it%w", ref, busy.PID, busy.Host, busy.Since, silent{err})
 	case errors.As(err, &busy):
 		return fmt.Errorf("%s is being written by another process; --wait waits for it%w", ref, silent{err})
-	}
-	return mended(err)
-}
-
-// mended is an error with what can be done about it.
-func mended(err error) error {
-	var refused *scope.Error
-	if errors.As(err, &refused) && refused.Mend() != "" {
-		return fmt.Errorf("%w; %s", err, refused.Mend())
 	}
 	return err
 }

@@ -13,6 +13,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/gajae-code/gjc-index/jsonl"
 	"github.com/gajae-code/gjc-index/scope"
 	"github.com/gajae-code/gjc-index/session"
 	"github.com/gajae-code/gjc-index/storage"
@@ -338,5 +339,61 @@ func TestChoosingMakesNothing(t *testing.T) {
 	}
 	if out, errs, status := said(t, nil, "", "resolve", id, "--home", home); status != exitMissing {
 		t.Errorf("resolve of what is a backup only: status %d, %q, stderr %q", status, out, errs)
+	}
+}
+
+func TestTextsThatAreCutAreTold(t *testing.T) {
+	home, _, id, path := begun(t)
+	long := strings.Repeat("q", jsonl.MaxText+1)
+	answer := spokenBy("assistant", "yes")
+	for _, tt := range []struct {
+		name, in, want string
+	}{
+		{"as long as may be", user(long[1:]), ""},
+		{"one", user(long), "1 text was cut: a session file holds no text of more than 500,000 characters, and the rest is not stored"},
+		{"two in one batch", user(long) + user("short") + user(long) + answer, "2 texts were cut: a session file holds no text of more than 500,000 characters, and the rest is not stored"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			_, errs, status := said(t, nil, tt.in, "append", "--home", home, id)
+			if want := "gjc-index: " + tt.want + "\n"; status != exitDone || errs != want && tt.want != "" || errs != "" && tt.want == "" {
+				t.Errorf("append: status %d, stderr %q, want %q", status, errs, want)
+			}
+		})
+	}
+	_, errs, _ := said(t, nil, user(long)+user(long), "append", "--home", home, path, "--each", "--json")
+	if notes := objects(t, errs); len(notes) != 1 || !strings.HasPrefix(notes[0]["note"].(string), "2 texts were cut") {
+		t.Errorf("append --each --json: stderr %q", errs)
+	}
+}
+
+func TestACopyOfDamagedLinesIsTold(t *testing.T) {
+	home, _, id, path := begun(t)
+	old := strings.Replace(readFile(t, path), `"version":5`, `"version":2`, 1) + `{"type":"mess` + "\n"
+	if err := os.WriteFile(path, []byte(old), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	_, errs, status := said(t, nil, user("more"), "append", "--home", home, id)
+	if status != exitDone || !strings.Contains(errs, "it was kept as it was (copy "+path+".") || !strings.Contains(errs, ".damaged)") {
+		t.Errorf("append: status %d, stderr %q", status, errs)
+	}
+}
+
+func TestTextMustBeUTF8(t *testing.T) {
+	home, _, id, path := begun(t)
+	was := readFile(t, path)
+	for _, args := range [][]string{
+		{"history", "add", "caf\xe9"},
+		{"history", "add", "-"},
+		{"title", id, "caf\xe9"},
+		{"label", "set", id, "00000001", "caf\xe9"},
+		{"new", "--cwd", home, "--title", "caf\xe9"},
+	} {
+		_, errs, status := said(t, nil, "\xff\xfe", append(args, "--home", home)...)
+		if status != exitUsage || !strings.Contains(errs, "is not UTF-8; nothing was done") {
+			t.Errorf("%q: status %d, want %d; stderr %q", args, status, exitUsage, errs)
+		}
+	}
+	if readFile(t, path) != was {
+		t.Error("the session was changed")
 	}
 }

@@ -28,7 +28,9 @@ const recordedRoot = "/tmp/oc-root"
 // setup is a case.json.
 type setup struct {
 	Mkdirs   []string          `json:"mkdirs"`
+	Symlinks map[string]string `json:"symlinks"`
 	Modes    map[string]string `json:"modes"`
+	Mtimes   map[string]string `json:"mtimes"`
 	Now      string            `json:"now"`
 	Snapshot *bool             `json:"snapshot"`
 	Steps    []step            `json:"steps"`
@@ -40,11 +42,14 @@ type step struct {
 	Prompts [][]any `json:"prompts"`
 	Cwd     any     `json:"cwd"`
 	Q       any     `json:"q"`
-	Exec    string  `json:"exec"`
+	Exec    any     `json:"exec"`
 	Args    []any   `json:"args"`
-	Limit   any     `json:"limit"`
-	Now     string  `json:"now"`
-	Iso     string  `json:"iso"`
+	Limit   limit   `json:"limit"`
+	At      string  `json:"at"`
+	File    string  `json:"file"`
+	Dir     string  `json:"dir"`
+	Text    any     `json:"text"`
+	Mode    string  `json:"mode"`
 }
 
 // want is a want.json.
@@ -63,11 +68,11 @@ func Run(t *testing.T, caseDir, root string) {
 	r := &runner{t: t, ctx: t.Context(), root: root, now: parseTime(t, c.Now)}
 	r.prepare(filepath.Join(caseDir, "in"), c)
 	t.Cleanup(r.close)
+	if len(c.Steps) == 0 || len(c.Steps) != len(w.Results) {
+		t.Fatalf("%d steps and %d results", len(c.Steps), len(w.Results))
+	}
 	for i, s := range c.Steps {
 		ok, err := r.do(s)
-		if i >= len(w.Results) {
-			t.Fatalf("step %d: no result is recorded", i)
-		}
 		r.compare(fmt.Sprintf("step %d %s %v", i, s.Op, s.Q), w.Results[i], ok, err)
 	}
 	if c.Snapshot == nil || *c.Snapshot {
@@ -115,11 +120,22 @@ func (r *runner) prepare(in string, c setup) {
 	for _, dir := range c.Mkdirs {
 		r.must(os.MkdirAll(r.abs(dir), 0o700))
 	}
-	for name, mode := range c.Modes {
-		m, err := strconv.ParseUint(mode, 8, 32)
-		r.must(err)
-		r.must(os.Chmod(r.abs(name), os.FileMode(m)))
+	for name, target := range c.Symlinks {
+		r.must(os.Symlink(target, r.abs(name)))
 	}
+	for name, mode := range c.Modes {
+		r.must(os.Chmod(r.abs(name), r.mode(mode)))
+	}
+	for name, at := range c.Mtimes {
+		r.must(os.Chtimes(r.abs(name), parseTime(r.t, at), parseTime(r.t, at)))
+	}
+}
+
+// mode is the permission bits that octal digits say.
+func (r *runner) mode(octal string) os.FileMode {
+	m, err := strconv.ParseUint(octal, 8, 32)
+	r.must(err)
+	return os.FileMode(m)
 }
 
 func (r *runner) abs(name string) string {
@@ -172,19 +188,18 @@ func (r *runner) do(s step) (ok any, err error) {
 		}
 		return nil, r.store.Flush(r.ctx)
 	case "hSearch":
-		found, err := r.store.Search(r.ctx, history.Query{Text: text(s.Q), Cwd: cwd(s.Cwd), Limit: history.Limit(number(s.Limit))})
+		found, err := r.store.Search(r.ctx, history.Query{Text: text(s.Q), Cwd: cwd(s.Cwd), Limit: history.Limit(s.Limit.number())})
 		return values(found), err
 	case "hRecent":
-		found, err := r.store.Recent(r.ctx, history.Query{Cwd: cwd(s.Cwd), Limit: history.Limit(number(s.Limit))})
+		found, err := r.store.Recent(r.ctx, history.Query{Cwd: cwd(s.Cwd), Limit: history.Limit(s.Limit.number())})
 		return values(found), err
 	case "sql":
 		return r.sql(s)
 	case "setNow":
-		r.now = parseTime(r.t, s.Now+s.Iso)
+		r.now = parseTime(r.t, s.At)
 		return nil, nil
 	}
-	r.t.Fatalf("unknown operation %q", s.Op)
-	return nil, nil
+	return r.doFile(s)
 }
 
 // sql runs a statement on a connection of its own, as another program would.
@@ -194,16 +209,13 @@ func (r *runner) sql(s step) (any, error) {
 		r.must(err)
 		r.raw = db
 	}
-	if s.Exec != "" {
-		_, err := r.raw.ExecContext(r.ctx, s.Exec)
+	if exec := text(s.Exec); exec != "" {
+		_, err := r.raw.ExecContext(r.ctx, exec)
 		return nil, err
 	}
 	var args []any
 	for _, a := range s.Args {
-		if n, isNumber := a.(float64); isNumber && n == float64(int64(n)) {
-			a = int64(n)
-		}
-		args = append(args, a)
+		args = append(args, value(a))
 	}
 	rows, err := r.raw.QueryxContext(r.ctx, text(s.Q), args...)
 	if err != nil {

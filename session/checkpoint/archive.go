@@ -241,12 +241,11 @@ func (a *archiver) keepUsage() {
 	var at []int
 	for i := range a.nodes {
 		n := &a.nodes[i]
-		if n.counts {
-			f := n.usage
+		if f, ok := n.usage(); ok {
 			f.kept = !a.plan.Moves[i]
 			facts, at = append(facts, f), append(at, i)
 		}
-		for _, answer := range n.open {
+		for _, answer := range n.open() {
 			facts, at = append(facts, usageFact{answer: answer, kept: true}), append(at, -1)
 		}
 	}

@@ -15,8 +15,7 @@ func BenchmarkPlanArchive(b *testing.B) {
 		b.Run(fmt.Sprint(branches, " branches"), func(b *testing.B) {
 			nodes := make([]Node, 0, 100_100)
 			add := func(typ, role string, parent int) {
-				nodes = append(nodes, Node{ID: fmt.Sprint("e", len(nodes)), Type: typ, Role: role, Parent: parent, heavy: true, counts: role == "assistant",
-					usage: usageFact{answer: fmt.Sprint("e", len(nodes))}})
+				nodes = append(nodes, Node{ID: fmt.Sprint("e", len(nodes)), Type: typ, Role: role, Parent: parent, heavy: true, answer: role == "assistant"})
 			}
 			for i := range 100_000 {
 				add("message", []string{"user", "assistant", "toolResult"}[i%3], i-1)

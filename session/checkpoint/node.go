@@ -19,9 +19,34 @@ type Node struct {
 
 	heavy  bool // of a kind that an archive takes
 	always bool // stays even on a branch that moves
-	usage  usageFact
-	counts bool     // it has a usageFact
+	answer bool // of the assistant: it says what was used, or could have
+	said   *nodeUsage
+}
+
+// nodeUsage is what few entries say: a pointer keeps a node small.
+type nodeUsage struct {
+	fact   usageFact // of a record of a request
+	counts bool
 	open   []string // of a usage checkpoint: the answers that it keeps by themselves
+}
+
+// usage is the fact that an entry has; ok is false without one.
+func (n *Node) usage() (f usageFact, ok bool) {
+	if n.answer {
+		return usageFact{answer: n.ID}, true
+	}
+	if n.said == nil {
+		return usageFact{}, false
+	}
+	return n.said.fact, n.said.counts
+}
+
+// open are the answers that a usage checkpoint keeps by themselves.
+func (n *Node) open() []string {
+	if n.said == nil {
+		return nil
+	}
+	return n.said.open
 }
 
 // NodeOf is the node of an entry, without Parent, Labeled and Inferred. It
@@ -43,11 +68,9 @@ func NodeOf(e *jsonl.Entry) Node {
 		kind := e.Kind()
 		n.heavy = !kind.State && !kind.Checkpoint
 		n.always = kind.Checkpoint || kind.Name == jsonl.KindTaskScope || kind.Name == jsonl.KindRewindOrigin
-		for _, f := range carriedAnswers(e) {
-			n.open = append(n.open, f.answer)
-		}
+		n.said = sayOf(e)
 	}
-	n.usage, n.counts = usageFactOf(e)
+	n.answer = n.Role == "assistant"
 	return n
 }
 
@@ -64,6 +87,19 @@ func modelRole(o *jsonl.Obj) string {
 
 // defaultRole is the role "default", as JSON.
 const defaultRole = `"default"`
+
+// sayOf is what a custom entry says of usage; nil for most.
+func sayOf(e *jsonl.Entry) *nodeUsage {
+	var say nodeUsage
+	for _, f := range carriedAnswers(e) {
+		say.open = append(say.open, f.answer)
+	}
+	say.fact, say.counts = usageFactOf(e)
+	if !say.counts && len(say.open) == 0 {
+		return nil
+	}
+	return &say
+}
 
 // NodesOf are the nodes of a tree, in the order of its entries. A tree with a
 // cycle can't be archived: ErrNotArchivable.

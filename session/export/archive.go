@@ -77,15 +77,46 @@ type archiver struct {
 	done int64
 }
 
+// all writes the archive. Files are made ready, which redaction makes long, by
+// one goroutine and written by another.
 func (a *archiver) all(sources []Source) error {
-	for i, src := range sources {
-		if err := a.session(i, src); err != nil {
-			return err
+	ctx, cancel := context.WithCancel(a.ctx)
+	ready := make(chan member)
+	var failed error
+	go func() {
+		defer close(ready)
+		for i, src := range sources {
+			if failed = a.session(ctx, i, src, ready); failed != nil {
+				return
+			}
+		}
+	}()
+	var err error
+	for m := range ready {
+		if err == nil {
+			err = a.put(m)
+		}
+		if cerr := m.close(); err == nil {
+			err = cerr
+		}
+		if err != nil {
+			cancel()
 		}
 	}
-	if err := a.blobs(); err != nil {
-		return err
+	cancel()
+	if err == nil {
+		err = failed
 	}
+	if err == nil {
+		err = a.blobs()
+	}
+	if err == nil {
+		err = a.manifest()
+	}
+	return err
+}
+
+func (a *archiver) manifest() error {
 	a.m.Secrets, a.m.LeftOut = a.rep.Secrets, a.rep.LeftOut
 	data, err := json.MarshalIndent(a.m, "", " ")
 	if err != nil {
@@ -98,14 +129,19 @@ func (a *archiver) all(sources []Source) error {
 	return err
 }
 
-// session writes the files of one session, the transcript last: who unpacks an
-// archive that was cut off has no session without its parts.
-func (a *archiver) session(i int, src Source) (err error) {
-	release, err := Hold(a.fsys, src.Path)
+// session makes the files of one session ready, the transcript last: who
+// unpacks an archive that was cut off has no session without its parts.
+func (a *archiver) session(ctx context.Context, i int, src Source, ready chan<- member) (err error) {
+	release, err := Hold(ctx, a.fsys, src.Path)
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, release()) }()
+	held := true // until the last member is written
+	defer func() {
+		if held {
+			err = errors.Join(err, release())
+		}
+	}()
 	files, err := belongings(a.fsys, src.Path)
 	if err != nil {
 		return err
@@ -114,15 +150,23 @@ func (a *archiver) session(i int, src Source) (err error) {
 	names := namer{redact: a.opt.Redact, taken: map[string]bool{}, secrets: &a.rep.Secrets}
 	entry := manifestSession{ID: src.ID, Cwd: names.text(src.Cwd), Dir: dir}
 	for _, f := range files {
-		name := names.name(f.name)
-		if !safeName(dir + "/" + name) {
+		entry.Transcript = names.name(f.name) // the last one is
+		name := dir + "/" + entry.Transcript
+		if !safeName(name) {
 			return fmt.Errorf("archive %s: its file %.80q has a name that not every system can have", src.ID, f.name)
 		}
-		if f.path == src.Path {
-			entry.Transcript = name
-		}
-		if err := a.file(dir+"/"+name, f.path); err != nil {
+		m, err := a.file(name, f.path)
+		if err != nil {
 			return err
+		}
+		if last := f.path == src.Path; last {
+			file := m.close
+			m.close, held = func() error { return errors.Join(file(), release()) }, false
+		}
+		select {
+		case ready <- m:
+		case <-ctx.Done():
+			return errors.Join(ctx.Err(), m.close())
 		}
 	}
 	a.m.Sessions = append(a.m.Sessions, entry)
@@ -130,27 +174,26 @@ func (a *archiver) session(i int, src Source) (err error) {
 	return nil
 }
 
-// file writes one file of a session, redacted if that is asked for.
-func (a *archiver) file(name, path string) error {
+// file makes one file of a session ready, redacted if that is asked for.
+func (a *archiver) file(name, path string) (m member, err error) {
 	f, err := a.fsys.Open(path)
 	if err != nil {
-		return err
+		return m, err
 	}
-	defer f.Close()
 	info, err := f.Stat()
 	if err != nil {
-		return err
+		return m, errors.Join(err, f.Close())
 	}
-	m := member{name: name, size: info.Size, time: info.ModTime, write: func(w io.Writer) error {
+	m = member{name: name, size: info.Size, time: info.ModTime, close: f.Close, write: func(w io.Writer) error {
 		_, err := io.CopyN(w, io.NewSectionReader(f, 0, info.Size), info.Size)
 		return err
 	}}
 	if a.opt.Redact != nil {
 		if m, err = a.redacted(m, f); err != nil {
-			return fmt.Errorf("archive %s: %w", path, err)
+			return m, errors.Join(fmt.Errorf("archive %s: %w", path, err), f.Close())
 		}
 	}
-	return a.put(m)
+	return m, nil
 }
 
 // member is a file on its way into the archive. write writes exactly size
@@ -160,6 +203,7 @@ type member struct {
 	size  int64
 	time  int64 // Unix ns
 	write func(w io.Writer) error
+	close func() error
 }
 
 func (a *archiver) put(m member) error {

@@ -134,6 +134,7 @@ func (a *archiver) redacted(m member, f storage.File) (member, error) {
 		copyTo = func(w io.Writer, tell bool) error { return a.copyLines(w, read(), tell) }
 	}
 	var s spool
+	s.kept.Grow(int(min(m.size, spoolBytes)) + 512)
 	if err := copyTo(&s, true); err != nil {
 		return m, err
 	}

@@ -6,6 +6,10 @@
   const nav = $("outline");
   root.classList.add("js");
   $("bar").hidden = false;
+  let bar = 50; // pixels that the bar covers
+  const measure = () => { bar = $("bar").offsetHeight; root.style.setProperty("--bar", bar + "px"); };
+  measure();
+  addEventListener("resize", measure);
   const articles = all("#entries > article, #entries > p");
 
   // Outline.
@@ -55,7 +59,7 @@
     let lo = 0, hi = articles.length;
     while (lo < hi) {
       const mid = (lo + hi) >> 1;
-      if (articles[mid].getBoundingClientRect().bottom < 70) lo = mid + 1; else hi = mid;
+      if (articles[mid].getBoundingClientRect().bottom < bar + 20) lo = mid + 1; else hi = mid;
     }
     return lo;
   };
@@ -119,7 +123,7 @@
     const first = mark(a, want || $("find").value.trim().toLowerCase());
     if (first) requestAnimationFrame(() => {
       const box = first.getBoundingClientRect();
-      if (box.top < 70 || box.bottom > innerHeight) first.startContainer.parentElement.scrollIntoView({ block: "center" });
+      if (box.top < bar || box.bottom > innerHeight) first.startContainer.parentElement.scrollIntoView({ block: "center" });
     });
   };
   $("find").oninput = () => { clearTimeout(timer); timer = setTimeout(() => find($("find").value), 150); };

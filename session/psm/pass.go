@@ -10,6 +10,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/gajae-code/gjc-index/jsonl"
+	"github.com/gajae-code/gjc-index/session"
 	"github.com/gajae-code/gjc-index/storage"
 )
 
@@ -17,10 +18,6 @@ import (
 type Options struct {
 	Summarizer Summarizer     // nil: Extract
 	Redact     jsonl.Redactor // takes secrets out of what the summarizer sees, of summaries and of errors; nil takes nothing out
-
-	// Archived gives the entries that were moved out of a transcript, in order;
-	// nil: there are none.
-	Archived func(ctx context.Context, transcript string) ([]*jsonl.Entry, error)
 
 	Attempts int           // how often a batch is tried in one pass; 0 is 4
 	Backoff  time.Duration // before the second attempt, then twice as long each time; 0 is one second
@@ -147,39 +144,12 @@ func (p *pass) pending() ([]Unit, error) {
 	}
 	p.log = l
 	p.status.Inputs, p.status.Summaries = len(have.done), have.summaries
-	t, err := jsonl.Load(p.ctx, p.fsys, p.path, jsonl.LoadOptions{})
+	entries, _, err := session.Whole(p.ctx, p.fsys, p.path, jsonl.LoadOptions{})
 	if err != nil {
 		return nil, err
 	}
 	p.loaded = true
-	t.Upgrade(nil)
-	entries := t.Entries()
-	if p.opt.Archived != nil {
-		old, err := p.opt.Archived(p.ctx, p.path)
-		if err != nil {
-			return nil, fmt.Errorf("read archived entries: %w", err)
-		}
-		entries = joined(old, entries)
-	}
 	return unitsOf(entries, have.done, p.opt.Redact), nil
-}
-
-// joined is archived entries and the transcript's, each once: the transcript
-// wins.
-func joined(old, entries []*jsonl.Entry) []*jsonl.Entry {
-	there := map[string]bool{}
-	for _, e := range entries {
-		if id, ok := e.ID(); ok {
-			there[id] = true
-		}
-	}
-	var all []*jsonl.Entry
-	for _, e := range old {
-		if id, ok := e.ID(); ok && !there[id] {
-			all = append(all, e)
-		}
-	}
-	return append(all, entries...)
 }
 
 func (p *pass) batches(units []Unit) error {

@@ -13,6 +13,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/gajae-code/gjc-index/jsonl"
+	"github.com/gajae-code/gjc-index/scope"
+	"github.com/gajae-code/gjc-index/session"
 	"github.com/gajae-code/gjc-index/storage"
 	"github.com/gajae-code/gjc-index/storage/storagetest"
 )
@@ -169,33 +171,35 @@ func TestEventIDsStandInTheLogAndAreNotToldToCommands(t *testing.T) {
 	}
 }
 
-func TestArchivedEntriesCount(t *testing.T) {
-	m := storage.NewMemory()
-	put(t, m, "/s.jsonl", header+turn(1, "a0", ""))
-	opt := quick()
-	opt.Archived = func(context.Context, string) ([]*jsonl.Entry, error) {
-		return jsonl.ParseText(turn(0, "", "") + turn(1, "a0", "")), nil
+func TestArchivedEntriesCountOnce(t *testing.T) {
+	fsys := storage.Disk(storage.Policy{})
+	home, cwd := scope.HomeAt(t.TempDir()+"/agent"), t.TempDir()
+	sc, err := scope.Ensure(context.Background(), fsys, home, cwd)
+	if err != nil {
+		t.Fatal(err)
 	}
-	rep, err := Run(context.Background(), m, "/s.jsonl", opt)
-	if err != nil || rep.Inputs != 8 || rep.Summaries != 2 {
-		t.Errorf("Run = %+v, %v; want 8 inputs, 2 summaries", rep, err)
+	path := sc.Dir + "/s.jsonl"
+	lines := strings.Replace(turns(3), `"cwd":"/p"`, `"cwd":"`+cwd+`"`, 1)
+	lines += `{"type":"compaction","id":"k","parentId":"a2","timestamp":"2026-03-01T09:00:00.000Z","summary":"x","firstKeptEntryId":"u2","tokensBefore":1}` + "\n"
+	put(t, fsys, path, lines)
+	store := session.NewStore(fsys, session.Options{Home: home})
+	a, err := store.Archive(context.Background(), path, session.ArchiveOptions{})
+	if err != nil {
+		t.Fatal(err)
 	}
-}
-
-// counting counts how often each input was summed up.
-type counting struct{ seen map[string]int }
-
-func (c counting) Name() string { return "counting" }
-
-func (c counting) Summarize(_ context.Context, units []Unit) ([]string, error) {
-	var texts []string
-	for _, u := range units {
-		for _, in := range u.Inputs {
-			c.seen[in.ref.Entry]++
-		}
-		texts = append(texts, "text")
+	if left, err := jsonl.Load(context.Background(), fsys, path, jsonl.LoadOptions{}); err != nil || left.Tree(false).Entry("u0") != nil {
+		t.Fatalf("u0 was not archived: %v, %+v", err, a)
 	}
-	return texts, nil
+	rep, err := Run(context.Background(), fsys, path, quick())
+	if err != nil || rep.Inputs != 12 {
+		t.Errorf("Run = %+v, %v; want 12 inputs", rep, err)
+	}
+	if _, err := store.Unarchive(context.Background(), path); err != nil {
+		t.Fatal(err)
+	}
+	if rep, err = Run(context.Background(), fsys, path, quick()); err != nil || rep.Inputs != 0 {
+		t.Errorf("Run after unarchive = %+v, %v; want nothing new", rep, err)
+	}
 }
 
 // checkOnce runs again and wants each of the inputs in the log exactly once.

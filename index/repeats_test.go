@@ -1,0 +1,53 @@
+package index
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/gajae-code/gjc-index/scope"
+	"github.com/gajae-code/gjc-index/storage"
+	"github.com/gajae-code/gjc-index/storage/storagetest"
+)
+
+func TestOneIDInEveryEntryIsReadOnce(t *testing.T) {
+	const n = 2000
+	var b strings.Builder
+	b.WriteString(`{"type":"session","version":5,"id":"s1","timestamp":"2026-03-01T09:00:00.000Z","cwd":"/w"}` + "\n")
+	for i := range n {
+		line := fmt.Sprintf(`{"type":"message","id":"same","parentId":"same","timestamp":"2026-03-01T09:00:00.000Z","message":{"role":"user","content":"x%04d"}}`, i)
+		b.WriteString(line + "\n")
+		if i == n/2 {
+			b.WriteString(line + "\n") // repeats the one before byte for byte
+		}
+	}
+	home := t.TempDir()
+	put(t, home, "p/s1.jsonl", b.String())
+	reads := 0
+	fsys := &storagetest.Hook{FS: storage.Disk(storage.Policy{}), Before: func(op storagetest.Op, name string) error {
+		if op == storagetest.OpRead && strings.HasSuffix(name, ".jsonl") {
+			reads++
+		}
+		return nil
+	}}
+	x, err := Open(t.Context(), fsys, scope.HomeAt(home), Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = x.Close() })
+	if _, err := x.Refresh(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	rows, _, err := x.Sessions(t.Context(), Filter{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for row, err := range rows {
+		if err != nil || row.Entries != n {
+			t.Errorf("%d entries (%v), want %d", row.Entries, err, n)
+		}
+	}
+	if reads > 100 {
+		t.Errorf("%d reads of a file of %d KB", reads, b.Len()>>10)
+	}
+}
