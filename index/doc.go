@@ -8,12 +8,18 @@
 // answer is as fresh as the last Refresh; a file that is on disk and not in the
 // database yet is listed from its prefix, never hidden.
 //
+// A session of an older layout that was migrated lies in its workspace's scope as
+// a copy; the source is hidden as long as the copy is there.
+//
 // # What stops it
 //
-// Nothing about the database stops a caller. An older schema is migrated, a
-// damaged file is set aside and built again, a newer one is left alone and a
-// busy one not waited for; where no database can be used, sessions are listed
-// from the files. Notes says which of these happened, in a sentence each.
+// Nothing about the database stops a caller. An older schema is migrated; a file
+// that is damaged, or whose tables somebody has changed, is set aside and built
+// again; a newer one is left alone and a busy one not waited for. What the
+// database doesn't hold, all of it where none can be used, is answered from the
+// files; where these are too much to read whole, rows are marked (Row.Estimated).
+// A full disk is no damage. Notes says which of these happened, in a sentence
+// each, and no error or note is in SQLite's words.
 //
 // # How a file gets in
 //

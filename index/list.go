@@ -161,7 +161,7 @@ func (l *listing) stored(ctx context.Context, db *migrations.DB) ([]Row, int, er
 func (l *listing) count(ctx context.Context, db *migrations.DB, where string, args []any) (total int, err error) {
 	f := l.filter
 	f.Sort, f.Reverse, f.Limit, f.Offset = "", false, 0, 0
-	if f == (Filter{}) {
+	if f == (Filter{}) && len(args) == 0 { // no source is hidden
 		// Nearly all rows: the pages of the smallest index are fewer to look at. The
 		// + keeps SQLite from another index than that of the few bad ones.
 		err = db.GetContext(ctx, &total, `

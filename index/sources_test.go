@@ -171,6 +171,9 @@ func TestMigratedSessionIsFoundOnce(t *testing.T) {
 	if s, err := x.Status(t.Context()); err != nil || s.Files != 3 || s.Sessions != 2 || s.Hidden != 1 {
 		t.Errorf("Status = %+v, %v, want 2 sessions and one hidden", s, err)
 	}
+	if _, total, err := x.Sessions(t.Context(), Filter{Limit: 1}); err != nil || total != 2 {
+		t.Errorf("%d sessions in all, %v, want 2", total, err)
+	}
 	if n := len(sessionIDs(t, x, Filter{Damaged: DamagedToo})); n != 3 {
 		t.Errorf("%d files with the damaged ones, want 3", n)
 	}
