@@ -6,6 +6,8 @@ import (
 	"math"
 	"slices"
 	"strings"
+
+	"github.com/gajae-code/gjc-index/migrations"
 )
 
 // searchPlan says how the older prompts are searched.
@@ -75,8 +77,13 @@ func (s *promptSearch) tokenLists(ctx context.Context, pieces []piece) ([][]byte
 	if !slices.ContainsFunc(pieces, func(p piece) bool { return !p.exact() }) {
 		return nil, nil
 	}
-	return s.held.tokensOr(func() (lists [][]byte, err error) {
-		err = s.db.SelectContext(ctx, &lists, `SELECT data FROM prompt_tokens`)
+	return s.held.tokensOr(func() ([][]byte, error) {
+		var blobs []migrations.Blob
+		err := s.db.SelectContext(ctx, &blobs, `SELECT data FROM prompt_tokens`)
+		lists := make([][]byte, len(blobs))
+		for i, b := range blobs {
+			lists[i] = b
+		}
 		return lists, err
 	})
 }

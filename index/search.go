@@ -8,6 +8,8 @@ import (
 	"slices"
 
 	"github.com/jmoiron/sqlx"
+
+	"github.com/gajae-code/gjc-index/migrations"
 )
 
 // SearchPrompts finds what was typed: the texts that hold every term of q,
@@ -168,7 +170,7 @@ func (s *promptSearch) loadRecent(ctx context.Context) (recentPrompts, error) {
 	defer rows.Close()
 	for rows.Next() {
 		var floor int64
-		var data []byte
+		var data migrations.Blob
 		if err := rows.Scan(&floor, &data); err != nil {
 			return recent, err
 		}

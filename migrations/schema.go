@@ -51,17 +51,18 @@ func (db *DB) Migrate(ctx context.Context) error {
 
 // Version is the number of the last migration applied; 0 if none ever was.
 func (db *DB) Version(ctx context.Context) (int64, error) {
-	var tables int
-	if err := db.GetContext(ctx, &tables, `
-		SELECT count(*) FROM sqlite_master WHERE type = 'table' AND name = ?`, versionTable); err != nil {
-		return 0, err
-	}
-	if tables == 0 {
-		return 0, nil
-	}
 	var at sql.NullInt64
 	err := db.GetContext(ctx, &at, `SELECT max(version_id) FROM `+versionTable)
-	return at.Int64, err
+	if err == nil {
+		return at.Int64, nil
+	}
+	// Most databases have the table.
+	var tables int
+	if err2 := db.GetContext(ctx, &tables, `
+		SELECT count(*) FROM sqlite_master WHERE type = 'table' AND name = ?`, versionTable); err2 != nil || tables == 0 {
+		return 0, err2
+	}
+	return 0, err
 }
 
 func (db *DB) checkNotNewer(at int64) error {

@@ -37,7 +37,8 @@ type app struct {
 
 	noted map[string]bool // what the index noted and was told
 
-	huge int64 // bytes from which a session is read line by line
+	spared bool  // garbage is collected later than usual
+	huge   int64 // bytes from which a session is read line by line
 
 	failed  []index.Failure // what the refresh could not read
 	leftOut int             // files or lines left out: exit status 3
@@ -154,7 +155,10 @@ func (a *app) sayNotes(x *index.Index) {
 }
 
 func (a *app) options(bar *buildBar) index.Options {
-	return index.Options{Now: a.now, MaxLine: a.maxLine, Project: a.projectOf, Progress: bar.show}
+	return index.Options{Now: a.now, MaxLine: a.maxLine, Project: a.projectOf, Progress: func(p index.Progress) {
+		a.collectGC()
+		bar.show(p)
+	}}
 }
 
 func (a *app) open(ctx context.Context, opt index.Options) (*index.Index, error) {

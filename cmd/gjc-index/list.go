@@ -85,7 +85,10 @@ listed with --damaged.`,
   gjc-index list --sort size --json | jq -r .path
   gjc-index list --damaged`,
 		Args: noArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error { return a.list(cmd, f) },
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			a.spareGC()
+			return a.list(cmd, f)
+		},
 	}
 	f.add(cmd)
 	fl := cmd.Flags()

@@ -33,7 +33,10 @@ the files. Arguments after -- are never flags.`,
   gjc-index search '"exact phrase"' --project .
   gjc-index search --role any --since 7d 'connection reset'
   gjc-index search -- --error-on-warnings`,
-		RunE: func(cmd *cobra.Command, args []string) error { return a.search(cmd, f, strings.Join(args, " ")) },
+		RunE: func(cmd *cobra.Command, args []string) error {
+			a.spareGC()
+			return a.search(cmd, f, strings.Join(args, " "))
+		},
 	}
 	f.add(cmd)
 	fl := cmd.Flags()
