@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/gajae-code/gjc-index/migrations"
 	"github.com/jmoiron/sqlx"
@@ -170,8 +171,11 @@ func (x *Index) update(ctx context.Context, db *migrations.DB, w *walk, rep *Rep
 	case err == nil:
 		x.setPending(nil)
 	case migrations.Busy(err):
-		rep.Busy = true
-		x.note("index is busy: what changed since it was written is read from the files")
+		// A file that only may have changed is no news: it is read, that is all.
+		if p.history != nil || slices.ContainsFunc(p.jobs, func(j job) bool { return j.why != mayHave }) {
+			rep.Busy = true
+			x.note("index is busy: what changed since it was written is read from the files")
+		}
 		x.setPending(pendingOf(w, p))
 		return nil
 	case migrations.Full(err):

@@ -50,19 +50,25 @@ func (db *DB) Migrate(ctx context.Context) error {
 }
 
 // Version is the number of the last migration applied; 0 if none ever was.
-func (db *DB) Version(ctx context.Context) (int64, error) {
-	var at sql.NullInt64
-	err := db.GetContext(ctx, &at, `SELECT max(version_id) FROM `+versionTable)
-	if err == nil {
-		return at.Int64, nil
+func (db *DB) Version(ctx context.Context) (at int64, err error) {
+	// One connection: another one may not see yet what this one does, while the
+	// file is being made.
+	conn, err := db.Connx(ctx)
+	if err != nil {
+		return 0, err
 	}
-	// Most databases have the table.
+	defer func() { err = errors.Join(err, conn.Close()) }()
 	var tables int
-	if err2 := db.GetContext(ctx, &tables, `
-		SELECT count(*) FROM sqlite_master WHERE type = 'table' AND name = ?`, versionTable); err2 != nil || tables == 0 {
-		return 0, err2
+	if err := conn.GetContext(ctx, &tables, `
+		SELECT count(*) FROM sqlite_master WHERE type = 'table' AND name = ?`, versionTable); err != nil {
+		return 0, err
 	}
-	return 0, err
+	if tables == 0 {
+		return 0, nil
+	}
+	var last sql.NullInt64
+	err = conn.GetContext(ctx, &last, `SELECT max(version_id) FROM `+versionTable)
+	return last.Int64, err
 }
 
 func (db *DB) checkNotNewer(at int64) error {
