@@ -338,11 +338,3 @@ func damageText(state State, reason string, malformed, recovered int) string {
 	}
 	return ""
 }
-
-func anys[T any](list []T) []any {
-	out := make([]any, len(list))
-	for i := range list {
-		out[i] = list[i]
-	}
-	return out
-}

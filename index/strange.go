@@ -12,7 +12,7 @@ import (
 // high, which are the same for each byte; the length if there is none.
 func nextStrange(data []byte, pos int, high uint64) int {
 	const backslashes, us = '\\' * eachByte, 'u' * eachByte
-	for ; pos+33 <= len(data); pos += 32 {
+	for pos = passStrange(data, pos, high); pos+33 <= len(data); pos += 32 {
 		b := data[pos : pos+33 : pos+33]
 		x0, x1 := binary.LittleEndian.Uint64(b), binary.LittleEndian.Uint64(b[8:])
 		x2, x3 := binary.LittleEndian.Uint64(b[16:]), binary.LittleEndian.Uint64(b[24:])

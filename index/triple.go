@@ -24,7 +24,7 @@ func (p *prefilter) nextTriple(data []byte, pos int) int {
 func (p *prefilter) skipNone(data []byte, pos int) int {
 	set0, set1, set2 := p.set[0], p.set[1], p.set[2]
 	want0, want1, want2 := p.want[0], p.want[1], p.want[2]
-	for ; pos+18 <= len(data); pos += 16 {
+	for pos = p.passTriple(data, pos); pos+18 <= len(data); pos += 16 {
 		b := data[pos : pos+18 : pos+18]
 		// A byte of these is 0 where the three begin.
 		v := ((binary.LittleEndian.Uint64(b) | set0) ^ want0) | ((binary.LittleEndian.Uint64(b[1:]) | set1) ^ want1) |

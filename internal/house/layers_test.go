@@ -34,7 +34,7 @@ var layers = map[string][]string{
 	"migrations": {"storage", "github.com/jmoiron/sqlx", "github.com/pressly/goose/v3", "modernc.org/sqlite"},
 	"history":    {"storage", "migrations", "github.com/jmoiron/sqlx"},
 	"index": {"storage", "jsonl", "scope", "session", "session/checkpoint", "history", "migrations",
-		"github.com/jmoiron/sqlx", "github.com/fsnotify/fsnotify", "github.com/rivo/uniseg", "golang.org/x/text"},
+		"github.com/jmoiron/sqlx", "github.com/fsnotify/fsnotify", "github.com/rivo/uniseg", "golang.org/x/text", "golang.org/x/sys/cpu"},
 	"cmd/gjc-index": {"storage", "blob", "jsonl", "scope", "session", "session/checkpoint", "session/chat", "session/redact",
 		"session/psm", "session/export", "migrations", "history", "index", "github.com/spf13/cobra", "golang.org/x/term",
 		"github.com/klauspost/compress/zstd",
