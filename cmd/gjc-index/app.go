@@ -137,7 +137,7 @@ func (a *app) openIndex(ctx context.Context) (*index.Index, error) {
 		}
 		a.failed = rep.Failed
 		if rep.Busy && !slices.ContainsFunc(x.Notes(), func(n string) bool { return strings.HasPrefix(n, "index is busy") }) {
-			a.note("another process is writing the index: what changed since its last refresh may not be shown")
+			a.note("another process is writing the index: what changed since its last refresh is read from the files")
 		}
 	}
 	a.sayNotes(x)

@@ -326,6 +326,7 @@ type sessionJSON struct {
 	Parent      *string `json:"parent"`
 	Damage      *string `json:"damage"`
 	CwdMissing  bool    `json:"cwdMissing"`
+	Estimated   bool    `json:"estimated,omitempty"` // of a large file only the beginning was counted
 }
 
 func jsonRow(r index.Row) sessionJSON {
@@ -334,7 +335,7 @@ func jsonRow(r index.Row) sessionJSON {
 		TitleSource: orNull(r.TitleSource), FirstPrompt: orNull(r.FirstPrompt),
 		Created: jsonTime(r.Created), Active: jsonTime(r.Active), Modified: jsonTime(r.Modified),
 		Messages: r.Messages, Entries: r.Entries, Size: r.Size, Version: r.Version,
-		Parent: orNull(r.Parent), Damage: orNull(r.Damage), CwdMissing: r.CwdMissing,
+		Parent: orNull(r.Parent), Damage: orNull(r.Damage), CwdMissing: r.CwdMissing, Estimated: r.Estimated,
 	}
 	if r.Modified.UnixNano() == 0 { // what is no file has none
 		out.Active, out.Modified = nil, nil

@@ -64,8 +64,11 @@ func (a *app) reindex(cmd *cobra.Command, full bool) error {
 	for _, note := range x.Notes() {
 		a.note("%s", note)
 	}
-	if rep.Busy {
+	switch {
+	case rep.Busy:
 		return errIndexBusy
+	case rep.Unwritten != nil:
+		return fmt.Errorf("write index: %w", rep.Unwritten)
 	}
 	a.failed = rep.Failed
 	bad, err := a.badFiles(cmd.Context(), x)

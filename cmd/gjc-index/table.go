@@ -49,7 +49,7 @@ func (a *app) lineOf(r index.Row, short map[string]string) sessionLine {
 	}
 	l.cells = [columns]string{
 		plain(baseName(r.Project)), title, ago(a.now(), r.Active),
-		comma(r.Messages), humanize.Bytes(uint64(max(0, r.Size))), shortOf(r.ID, r.Path, short),
+		about(r), humanize.Bytes(uint64(max(0, r.Size))), shortOf(r.ID, r.Path, short),
 	}
 	return l
 }
@@ -183,4 +183,13 @@ func ago(now, t time.Time) string {
 		return itoa(int(d.Hours()/24)) + "d ago"
 	}
 	return t.Local().Format("2006-01-02")
+}
+
+// about is the number of messages; "~" before it where only the beginning of a
+// large file was counted.
+func about(r index.Row) string {
+	if r.Estimated {
+		return "~" + comma(r.Messages)
+	}
+	return comma(r.Messages)
 }
