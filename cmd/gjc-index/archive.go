@@ -6,12 +6,12 @@ import (
 	"fmt"
 	"runtime/debug"
 	"strings"
+	"syscall"
 
 	"github.com/dustin/go-humanize"
 	"github.com/spf13/cobra"
 
 	"github.com/gajae-code/gjc-index/session"
-	"github.com/gajae-code/gjc-index/session/checkpoint"
 )
 
 type archiveFlags struct {
@@ -146,13 +146,13 @@ func (a *app) archiveOld(ctx context.Context, f archiveFlags) error {
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
-		if errors.Is(err, checkpoint.ErrNotArchivable) || errors.Is(err, session.ErrBusy) || errors.Is(err, session.ErrProtected) {
-			a.note("%s", err)
-			a.leftOut++
-			continue
+		if errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EROFS) {
+			return err // the next one would fail as well
 		}
 		if err != nil {
-			return err
+			a.note("%s: left out: %s", path, briefly(err))
+			a.leftOut++
+			continue
 		}
 		if r.Moved > 0 {
 			if err := a.printArchived(r, f.dryRun); err != nil {
