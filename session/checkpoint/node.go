@@ -19,6 +19,7 @@ type Node struct {
 
 	heavy  bool // of a kind that an archive takes
 	always bool // stays even on a branch that moves
+	steers bool // steering
 	usage  usageFact
 	counts bool     // it has a usageFact
 	open   []string // of a usage checkpoint: the answers that it keeps by themselves
@@ -43,6 +44,7 @@ func NodeOf(e *jsonl.Entry) Node {
 		kind := e.Kind()
 		n.heavy = !kind.State && !kind.Checkpoint
 		n.always = kind.Checkpoint || kind.Name == jsonl.KindTaskScope || kind.Name == jsonl.KindRewindOrigin
+		n.steers = kind.Name == jsonl.KindSteering
 		for _, f := range carriedAnswers(e) {
 			n.open = append(n.open, f.answer)
 		}
