@@ -23,6 +23,8 @@ type ArchivePlan struct {
 	First    int    // the compaction's first kept entry: the checkpoints stand right before it, as its ancestors; -1 without a compaction
 	Branches []int  // last entries of the branches that move
 	Live     []int  // the leaves whose context stays what it is
+
+	onLive []bool // on the path of a live leaf
 }
 
 // PlanArchive finds what of a transcript nobody needs for a context: entries
@@ -73,6 +75,7 @@ type archiver struct {
 	plan   *ArchivePlan
 	leaves []int  // last entries of branches, labels aside
 	passed []bool // on the path of a live leaf
+	aside  []bool // on that of one that does not pass the first kept entry
 	needed []bool // by the context of a live leaf
 }
 
@@ -120,7 +123,10 @@ const manyLeaves = 64
 func (a *archiver) findLive(opt ArchiveOptions, shared []int) {
 	inner := a.inner()
 	after := a.below(shared[len(shared)-1])
+	kept := a.below(a.plan.First)
 	a.passed = make([]bool, len(a.nodes))
+	a.plan.onLive = a.passed
+	a.aside = make([]bool, len(a.nodes))
 	a.needed = make([]bool, len(a.nodes))
 	for i := range a.nodes {
 		leaf := a.nodes[i].Type != "label" && !inner[i]
@@ -132,6 +138,9 @@ func (a *archiver) findLive(opt ArchiveOptions, shared []int) {
 			continue
 		}
 		a.plan.Live = append(a.plan.Live, i)
+		for at := i; !kept[i] && at >= 0 && !a.aside[at]; at = a.nodes[at].Parent {
+			a.aside[at] = true
+		}
 		if len(a.plan.Live) == manyLeaves {
 			a.need(shared)
 		}
@@ -221,7 +230,10 @@ func (a *archiver) need(path []int) {
 // entry, and branches that are dead.
 func (a *archiver) choose(before []int) {
 	for _, i := range before {
-		a.plan.Moves[i] = a.nodes[i].heavy && !a.needed[i]
+		// The checkpoint of the task scope stands at the first kept entry: who
+		// does not pass that needs the steering itself.
+		steered := a.nodes[i].steers && a.aside[i]
+		a.plan.Moves[i] = a.nodes[i].heavy && !a.needed[i] && !steered
 	}
 	for i := range a.nodes {
 		if !a.passed[i] {

@@ -55,7 +55,11 @@ func factsOf(entries []*jsonl.Entry, leaves []string) facts {
 	tree := jsonl.NewTree(entries)
 	f := facts{Contexts: map[string]string{}, Effects: map[string]jsonl.EffectPath{}, Steering: map[string]string{}, Labels: tree.Labels()}
 	for _, id := range leaves {
-		f.Contexts[id] = jsonl.BuildContext(tree.Path(jsonl.LeafAt(id))).Value().JSON()
+		path := tree.Path(jsonl.LeafAt(id))
+		f.Contexts[id] = jsonl.BuildContext(path).Value().JSON()
+		for _, s := range FoldTaskScope(nil, path).Steering {
+			f.Steering[id+" "+s.ID] = s.State
+		}
 	}
 	f.Usage = FoldUsage(entries, UsageOptions{Origin: "s1"}).Totals()
 	x := FoldEffects(nil, entries)
@@ -63,9 +67,6 @@ func factsOf(entries []*jsonl.Entry, leaves []string) facts {
 		f.Effects[p.Path] = p
 	}
 	f.Unproven, f.Missing = x.UnprovenCalls, x.Incomplete
-	for _, s := range FoldTaskScope(nil, entries).Steering {
-		f.Steering[s.ID] = s.State
-	}
 	return f
 }
 
@@ -148,6 +149,7 @@ func TestPlanArchive(t *testing.T) {
 	label := func(id, parent, target string) string {
 		return fmt.Sprintf(`{"type":"label","id":"%s","parentId":"%s","timestamp":"2026-03-01T00:00:00.000Z","targetId":"%s","label":"l"}`, id, parent, target)
 	}
+	steered := `{"type":"custom","customType":"gjc-index/steering","data":{"v":1,"id":"s","text":"left","state":"sent"},"id":"st","parentId":"a","timestamp":"2026-03-01T00:00:00.000Z"}`
 	state := `{"type":"thinking_level_change","id":"st","parentId":"a","timestamp":"2026-03-01T00:00:00.000Z","thinkingLevel":"high"}`
 	tests := []struct {
 		name  string
@@ -181,6 +183,10 @@ func TestPlanArchive(t *testing.T) {
 			`{"type":"model_change","id":"m","parentId":null,"timestamp":"2026-03-01T00:00:00.000Z","model":"p/x"}`,
 			message("a", `"m"`, "assistant"), message("b", `"a"`, "assistant"), message("k", `"b"`, "user"), compaction("d", "k", "k")},
 			"d", false, []string{"a", "b"}, nil},
+		{"steering moves with what it steered", []string{message("a", "null", "user"), steered, message("z", `"st"`, "user"), message("b", `"st"`, "user"), compaction("d", "b", "b")},
+			"d", false, []string{"a", "st", "z"}, nil},
+		{"steering stays for a leaf that passes no checkpoint", []string{message("a", "null", "user"), steered, message("z", `"st"`, "user"), label("l", "z", "z"), message("b", `"st"`, "user"), compaction("d", "b", "b")},
+			"d", false, nil, nil},
 		{"no way to name the new parent", []string{message("x", "null", "assistant"), message("x", `"x"`, "user"), message("a", `"x"`, "user"), message("b", `"a"`, "user"), compaction("d", "b", "b")},
 			"d", false, []string{"x", "a"}, nil},
 	}

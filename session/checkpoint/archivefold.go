@@ -18,7 +18,13 @@ func (p *ArchivePlan) Fold(origin string) *ArchiveFold {
 // Add takes the entry at a position, whether it moves or stays; all are given,
 // in order.
 func (f *ArchiveFold) Add(i int, e *jsonl.Entry) {
-	f.whole.Add(e)
+	if f.plan.Moved == 0 {
+		return
+	}
+	live := f.plan.onLive[i]
+	if live {
+		f.whole.Add(e)
+	}
 	if !f.plan.Moves[i] {
 		if e.Role() == "assistant" || e.Type() == "custom" {
 			f.effects.note(e) // results may move whose calls stay
@@ -31,7 +37,9 @@ func (f *ArchiveFold) Add(i int, e *jsonl.Entry) {
 		f.usage.Add(e)
 	}
 	f.effects.Add(e)
-	f.scope.Add(e)
+	if live { // the steering of a dead branch steers nothing else
+		f.scope.Add(e)
+	}
 }
 
 // Checkpoints are what the archived entries leave behind; none for a plan by

@@ -37,13 +37,19 @@ func FoldEffects(prev *Effects, entries []*jsonl.Entry) *Effects {
 	if prev == nil {
 		prev = &Effects{}
 	}
+	// A result may stand before the checkpoint that keeps its call.
+	for _, e := range entries {
+		if e.Type() == "custom" {
+			prev.note(e)
+		}
+	}
 	for _, e := range entries {
 		prev.Add(e)
 	}
 	return prev
 }
 
-// Add takes the next entry.
+// Add takes the next entry. Where there are checkpoints, FoldEffects knows more.
 func (x *Effects) Add(e *jsonl.Entry) {
 	switch role := e.Role(); role {
 	case "assistant":

@@ -19,6 +19,7 @@ type Node struct {
 
 	heavy  bool // of a kind that an archive takes
 	always bool // stays even on a branch that moves
+	steers bool // steering
 	answer bool // of the assistant: it says what was used, or could have
 	said   *nodeUsage
 }
@@ -68,6 +69,7 @@ func NodeOf(e *jsonl.Entry) Node {
 		kind := e.Kind()
 		n.heavy = !kind.State && !kind.Checkpoint
 		n.always = kind.Checkpoint || kind.Name == jsonl.KindTaskScope || kind.Name == jsonl.KindRewindOrigin
+		n.steers = kind.Name == jsonl.KindSteering
 		n.said = sayOf(e)
 	}
 	n.answer = n.Role == "assistant"
