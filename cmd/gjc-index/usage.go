@@ -33,8 +33,11 @@ func wrongFlag(cmd *cobra.Command, err error) error {
 		value, rest, _ := strings.Cut(rest, ` for "`)
 		name, why, _ := strings.Cut(rest, `" flag: `)
 		want := "a whole number"
-		if strings.Contains(why, "ParseBool") {
+		switch {
+		case strings.Contains(why, "ParseBool"):
 			want = "true or false"
+		case strings.Contains(why, "duration"):
+			want = "a number with its unit, such as 5s or 2m"
 		}
 		return usagef("%s is %s: it must be %s%s", name, value, want, all)
 	}
