@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -153,9 +154,9 @@ func TestCollectNeverTakesABlobThatIsPutMeanwhile(t *testing.T) {
 		ref, err := other.blobs.Put(t.Context(), []byte("image"))
 		noErr(t, err)
 		noErr(t, m.Chtimes(other.blobs.Path(ref), now.Add(-30*day).UnixNano()))
-		at := 0
+		var at atomic.Int64 // a collection reads on several goroutines
 		hook := &storagetest.Hook{FS: m, Before: func(storagetest.Op, string) error {
-			if at++; at == n {
+			if at.Add(1) == int64(n) {
 				_, err := other.blobs.Put(context.Background(), []byte("image"))
 				return err
 			}
@@ -164,7 +165,7 @@ func TestCollectNeverTakesABlobThatIsPutMeanwhile(t *testing.T) {
 		s := pruneStore(hook, dir)
 		_, err = s.CollectBlobs(t.Context(), GCOptions{Act: true}, func(GCRow) error { return nil })
 		noErr(t, err)
-		if n > at {
+		if int64(n) > at.Load() {
 			return
 		}
 		if ok, err := other.blobs.Has(t.Context(), ref); n > 0 && (!ok || err != nil) {
