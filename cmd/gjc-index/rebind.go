@@ -25,8 +25,8 @@ func (a *app) rebindCommand() *cobra.Command {
 the scope of NEW, with all that belongs to it. OLD need not exist any more; with
 an ID it may be left out. A session of an older layout is copied, and its file
 stays. One that can't be moved says why and stops no other (exit status 3).`,
-		Example: `  gjc-index rebind --all --from ~/src/ledger --to ~/work/ledger --dry-run
-  gjc-index rebind 0195c2 --to ~/work/ledger`,
+		Example: `  gjc-index rebind --all --from ~/src/ledger --to ~/code/ledger --dry-run
+  gjc-index rebind 0195c2 --to ~/code/ledger`,
 		Args: func(cmd *cobra.Command, args []string) error { return f.check(args) },
 		RunE: func(cmd *cobra.Command, args []string) error {
 			id := ""
