@@ -88,7 +88,7 @@ them, kept fresh by each command, and can be thrown away at any time.`,
 	root.SetFlagErrorFunc(wrongFlag)
 	root.SetHelpCommand(helpCommand(root))
 	root.AddCommand(a.listCommand(), a.searchCommand(), a.showCommand(), a.treeCommand(), a.contextCommand(),
-		a.historyCommand(), a.reindexCommand(), a.statusCommand(), a.verifyCommand(), a.versionCommand(), a.configCommand())
+		a.historyCommand(), a.reindexCommand(), a.statusCommand(), a.verifyCommand(), a.versionCommand(), a.configCommand(), a.watchCommand())
 	root.AddCommand(a.sessionCommands()...)
 	root.AddCommand(a.lifeCommands()...)
 	root.AddCommand(a.exportCommands()...)
@@ -131,7 +131,9 @@ func (a *app) homeDir() (scope.Home, error) {
 // directory that --session-dir names, and brings it up to date.
 func (a *app) openIndex(ctx context.Context) (*index.Index, error) {
 	bar := a.progressBar()
-	x, err := a.open(ctx, a.options(bar))
+	opt := a.options(bar)
+	opt.Watched = true
+	x, err := a.open(ctx, opt)
 	if err != nil {
 		return nil, err
 	}
