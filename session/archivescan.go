@@ -164,8 +164,8 @@ func (s *scanner) patch(raw []byte) {
 	if ok && len(s.twice[id]) > 0 {
 		s.refuse("a patch names an id that stands more than once")
 	}
-	if at, known := s.ids[id]; ok && known && message.Is(jsonl.Object) && s.nodes[at].Type == "message" {
-		if s.nodes[at].Role != message.Get("role").Str() {
+	if at, known := s.ids[id]; ok && known && message.Is(jsonl.Object) && s.nodes[at].Type() == "message" {
+		if s.nodes[at].Role() != message.Get("role").Str() {
 			s.refuse("a patch gives a message another role")
 		}
 		s.patches[at] = message
@@ -208,7 +208,7 @@ func (s *scanner) entry(rec *jsonl.Record) {
 			s.waiting[parent] = append(s.waiting[parent], at)
 		}
 	}
-	if n.Type == "label" {
+	if n.Type() == "label" {
 		s.labels = append(s.labels, e)
 	}
 	s.room(rec.End)
