@@ -2,6 +2,7 @@ package checkpoint
 
 import (
 	"fmt"
+	"strings"
 	"unique"
 
 	"github.com/gajae-code/gjc-index/jsonl"
@@ -97,6 +98,51 @@ func NodeOf(e *jsonl.Entry) Node {
 	n.answer = kind.role == "assistant"
 	n.kind = unique.Make(kind)
 	return n
+}
+
+// NodeMaker makes nodes of records, with few allocations. The zero value is
+// ready. For one goroutine.
+type NodeMaker struct {
+	entries jsonl.EntryMaker
+	kinds   map[string]unique.Handle[nodeKind] // of messages, by role as it stands
+}
+
+// Node is the node of a record that is an entry, as NodeOf makes it. e is the
+// entry, nil for a message.
+func (m *NodeMaker) Node(rec *jsonl.Record) (n Node, e *jsonl.Entry) {
+	if !rec.Fields.Type.Equal("message") {
+		e = m.entries.Entry(rec)
+		n = NodeOf(e)
+		n.ID = strings.Clone(n.ID)
+		return n, e
+	}
+	role := rec.Fields.Role
+	kind, ok := m.kinds[string(role.Raw())]
+	if !ok {
+		kind = unique.Make(nodeKind{typ: "message", role: role.WTF8()})
+		if m.kinds == nil {
+			m.kinds = map[string]unique.Handle[nodeKind]{}
+		}
+		if len(m.kinds) < 1000 {
+			m.kinds[string(role.Raw())] = kind
+		}
+	}
+	n = Node{Parent: -1, heavy: true, kind: kind, answer: role.Equal("assistant")}
+	if rec.Fields.IDKind == jsonl.String {
+		n.ID = rec.Fields.ID.WTF8()
+	}
+	return n, nil
+}
+
+// Folds reports whether an ArchiveFold has use for the entry.
+func (n *Node) Folds() bool {
+	switch k := n.kind.Value(); k.typ {
+	case "message":
+		return n.answer || k.role == "toolResult" || k.role == "bashExecution" || k.role == "pythonExecution"
+	case "custom":
+		return true
+	}
+	return false
 }
 
 // modelRole is the role whose model a model_change sets; "" if it sets none.
