@@ -75,7 +75,7 @@ func (a *app) archiveOne(ctx context.Context, ref string, f archiveFlags) error 
 		return err
 	}
 	// A session may be far larger than memory: what is used is given back soon.
-	debug.SetGCPercent(20)
+	debug.SetGCPercent(40)
 	r, err := st.Archive(ctx, t.Path, session.ArchiveOptions{DryRun: f.dryRun, KeepBranches: f.keepBranches})
 	if err != nil {
 		return a.archiveError(t.ID, t.Path, err)
