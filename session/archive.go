@@ -16,6 +16,7 @@ import (
 type ArchiveOptions struct {
 	KeepBranches bool // every branch is live: none moves whole
 	DryRun       bool // change nothing
+	Compress     bool // the archive is compressed, also what it holds already
 }
 
 // Archived is what archiving did, or would do, to a session.
@@ -156,12 +157,26 @@ func (j *archiveJob) prepare(ctx context.Context) error {
 }
 
 func (j *archiveJob) result() Archived {
-	a := Archived{ID: j.scan.header.ID(), Path: j.path, Archive: ArchivePath(j.path), Moved: j.plan.Moved,
+	a := Archived{ID: j.scan.header.ID(), Path: j.path, Archive: j.archiveName(), Moved: j.plan.Moved,
 		BytesBefore: j.scan.size, BytesAfter: j.scan.size}
 	for _, at := range j.plan.Branches {
 		a.Branches = append(a.Branches, j.scan.nodes[at].ID)
 	}
 	return a
+}
+
+// archiveName is the archive that there is, or will be.
+func (j *archiveJob) archiveName() string {
+	plain, packed := ArchivePath(j.path), PackedArchivePath(j.path)
+	if j.opt.Compress && j.plan.Moved > 0 {
+		return packed
+	}
+	if there, err := j.st.isThere(plain); err == nil && !there {
+		if there, err := j.st.isThere(packed); err == nil && there {
+			return packed
+		}
+	}
+	return plain
 }
 
 // writeRest writes what stays of the transcript and returns its length.

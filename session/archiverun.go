@@ -9,7 +9,6 @@ import (
 
 	"github.com/gajae-code/gjc-index/jsonl"
 	"github.com/gajae-code/gjc-index/session/checkpoint"
-	"github.com/gajae-code/gjc-index/storage"
 )
 
 // writeRun folds the checkpoints and appends a run to the archive, synced. A
@@ -19,63 +18,28 @@ func (j *archiveJob) writeRun(ctx context.Context) (err error) {
 	if j.opt.DryRun {
 		return j.run(ctx, nil, 0)
 	}
-	f, created, err := j.openArchive()
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, f.Close()) }()
-	runs, err := archiveRuns(ctx, f)
+	runs, err := j.settleArchive(ctx)
 	if err != nil {
 		return err
 	}
 	if n := len(runs); n > 0 && runs[n-1].sum == j.scan.sum && runs[n-1].size == j.scan.size && runs[n-1].moved == j.plan.Moved {
 		return j.again(ctx, &runs[n-1])
 	}
-	if err := closeLine(f); err != nil {
+	w, created, err := j.appendArchive()
+	if err != nil {
 		return err
 	}
-	if err := j.run(ctx, f, len(runs)+1); err != nil {
+	defer func() { err = errors.Join(err, w.Close()) }()
+	if err := j.run(ctx, w, len(runs)+1); err != nil {
 		return err
 	}
-	if err := f.Sync(); err != nil {
+	if err := w.finish(); err != nil {
 		return err
 	}
 	if created {
 		return j.st.fsys.SyncDir(filepath.Dir(j.path))
 	}
 	return nil
-}
-
-func (j *archiveJob) openArchive() (f storage.File, created bool, err error) {
-	name := ArchivePath(j.path)
-	f, err = j.st.fsys.Append(name)
-	if !missing(err) {
-		return f, false, err
-	}
-	if f, err = j.st.fsys.Create(name); err != nil {
-		return nil, false, err
-	}
-	if err = f.Close(); err != nil {
-		return nil, false, err
-	}
-	f, err = j.st.fsys.Append(name)
-	return f, true, err
-}
-
-// closeLine ends a line that a crash cut off.
-func closeLine(f storage.File) error {
-	st, err := f.Stat()
-	if err != nil || st.Size == 0 {
-		return err
-	}
-	var last [1]byte
-	if _, err = f.ReadAt(last[:], st.Size-1); errors.Is(err, io.EOF) {
-		err = nil
-	}
-	if err == nil && last[0] != '\n' {
-		_, err = f.Write([]byte("\n"))
-	}
-	return err
 }
 
 // again makes the checkpoints of a run that is there.
