@@ -103,7 +103,12 @@ func (s *Store) archiveOnce(ctx context.Context, path string, opt ArchiveOptions
 	}
 	a = j.result()
 	if j.plan.Moved == 0 {
-		return a, nil
+		if opt.Compress && !opt.DryRun {
+			if _, err = j.settleArchive(ctx); err == nil {
+				a.Archive = j.archiveName()
+			}
+		}
+		return a, err
 	}
 	if err := j.writeRun(ctx); err != nil {
 		return a, err
@@ -167,16 +172,13 @@ func (j *archiveJob) result() Archived {
 
 // archiveName is the archive that there is, or will be.
 func (j *archiveJob) archiveName() string {
-	plain, packed := ArchivePath(j.path), PackedArchivePath(j.path)
 	if j.opt.Compress && j.plan.Moved > 0 {
-		return packed
+		return PackedArchivePath(j.path)
 	}
-	if there, err := j.st.isThere(plain); err == nil && !there {
-		if there, err := j.st.isThere(packed); err == nil && there {
-			return packed
-		}
+	if name, _, ok, err := FindArchive(j.st.fsys, j.path); ok && err == nil {
+		return name
 	}
-	return plain
+	return ArchivePath(j.path)
 }
 
 // writeRest writes what stays of the transcript and returns its length.
