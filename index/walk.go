@@ -177,8 +177,8 @@ func (s *diskScope) add(fsys storage.FS, dir, prefix string, depth int) error {
 func (s *diskScope) take(fsys storage.FS, dir, prefix string, depth int, list []storage.DirEntry) {
 	archives := map[string]bool{}
 	for _, e := range list {
-		if strings.HasSuffix(e.Name, archiveName) {
-			archives[e.Name] = true
+		if name := strings.TrimSuffix(e.Name, packedEnding); strings.HasSuffix(name, archiveName) {
+			archives[name] = true
 		}
 	}
 	for _, e := range list {
@@ -195,7 +195,10 @@ func (s *diskScope) take(fsys storage.FS, dir, prefix string, depth int, list []
 }
 
 // archiveName ends the names of archives, which lie beside session files.
-var archiveName = session.ArchivePath(".jsonl")
+var (
+	archiveName  = session.ArchivePath(".jsonl")
+	packedEnding = strings.TrimPrefix(session.PackedArchivePath(".jsonl"), archiveName) // added to one that is compressed
+)
 
 // sessionFile judges a name by its kind alone: a session file is a plain file
 // of one link.
