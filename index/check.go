@@ -146,7 +146,7 @@ func (c *checker) file(o *outcome) error {
 	for i := range r.labels {
 		labels = append(labels, r.labels[i].values(key)[1:])
 	}
-	if pack := packFacts(r.spent); pack != nil {
+	if pack := r.spent.pack(); pack != nil {
 		packs = append(packs, []any{pack})
 	}
 	for _, sum := range r.sums() {
@@ -173,6 +173,11 @@ func (c *checker) file(o *outcome) error {
 			FROM usage WHERE session = ? ORDER BY seq`},
 		{"usage pack", packs, `SELECT pack FROM usage_packs WHERE session = ?`},
 		{"blob reference", refs, `SELECT sum FROM refs WHERE session = ? ORDER BY sum`},
+		{"archived entry", withoutKey(o.archivedValues(key)), `SELECT seq, file, run, id, parent, type, role, time_ms, line, offset, size
+			FROM archived WHERE session = ? ORDER BY seq`},
+		{"changed file", withoutKey(r.touchedValues(key)), `SELECT seq, path, file, creates, writes, edits, deletes, renames, first, last, entry
+			FROM touched WHERE session = ? ORDER BY seq`},
+		{"open call", withoutKey(r.callValues(key)), `SELECT seq, id, tool, path FROM open_calls WHERE session = ? ORDER BY seq`},
 		{"prompt", prompts, `SELECT entry, line, time_ms, cwd, text FROM prompts WHERE file = ? ORDER BY line, entry, text`},
 	} {
 		if len(t.want) == 0 && !there[i] {
@@ -185,10 +190,19 @@ func (c *checker) file(o *outcome) error {
 	return nil
 }
 
+// withoutKey are rows without the session's key, which comes first.
+func withoutKey(rows [][]any) [][]any {
+	for i := range rows {
+		rows[i] = rows[i][1:]
+	}
+	return rows
+}
+
 // checkedTables are those whose rows a file's reading tells, and the column that
 // names the file, in the order in which they are compared.
 var checkedTables = [...][2]string{{"entries", "session"}, {"patches", "session"}, {"labels", "session"}, {"usage", "session"},
-	{"usage_packs", "session"}, {"refs", "session"}, {"prompts", "file"}}
+	{"usage_packs", "session"}, {"refs", "session"}, {"archived", "session"}, {"touched", "session"}, {"open_calls", "session"},
+	{"prompts", "file"}}
 
 // valueColumns are the columns of sessionValues.
 const valueColumns = `at_offset, at_line, at_malformed, at_sum, state, reason, s.id, version, cwd, parent, child, created_ms, last_ms,
