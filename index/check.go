@@ -172,7 +172,10 @@ func (c *checker) file(o *outcome) error {
 			FROM usage WHERE session = ? ORDER BY seq`},
 		{"usage pack", packs, `SELECT pack FROM usage_packs WHERE session = ?`},
 		{"blob reference", refs, `SELECT sum FROM refs WHERE session = ? ORDER BY sum`},
-		{"prompt", prompts, `SELECT entry, line, time_ms, cwd, text FROM prompts WHERE file = ? ORDER BY line, entry, text`},
+		{"prompt", prompts, `
+			SELECT p.entry, p.line, p.time_ms, d.cwd, t.text
+			FROM prompts p LEFT JOIN prompt_cwds d ON d.id = p.cwd LEFT JOIN prompt_texts t ON t.key = p.text_at
+			WHERE p.session = ? ORDER BY p.line, p.entry, t.text`},
 	} {
 		if err := c.table(o.path, t.what, t.want, t.query, key); err != nil {
 			return err
@@ -249,8 +252,9 @@ func (c *checker) history() error {
 			return err
 		}
 		prompt := historyPrompt(&row)
-		want = append(want, []any{prompt.EntryID, prompt.Time, prompt.Cwd, prompt.Text})
+		want = append(want, []any{prompt.Row, prompt.Time, prompt.Cwd, textSum(prompt.Text)})
 	}
 	return c.table(c.x.home.HistoryDB(), "prompt", want,
-		`SELECT entry, time_ms, cwd, text FROM prompts WHERE file = ? ORDER BY CAST(entry AS INTEGER)`, historyFile)
+		`SELECT p.text_at, p.time_ms, d.cwd, p.sum FROM prompts p LEFT JOIN prompt_cwds d ON d.id = p.cwd
+		WHERE coalesce(p.session, 0) = ? ORDER BY p.text_at`, historyFile)
 }
