@@ -165,7 +165,7 @@ func (s *Store) Fingerprint(ctx context.Context) (Fingerprint, error) {
 type Stamp struct {
 	Inode, LogInode           uint64
 	Size, ModTime             int64 // bytes, Unix ns
-	LogSize, LogTime          int64 // of the write-ahead log; 0 if there is none
+	LogSize, LogTime          int64 // of the write-ahead log; 0 if there is none, or an empty one
 	ChangeTime, LogChangeTime int64 // Unix ns
 }
 
@@ -184,6 +184,9 @@ func StampOf(fsys storage.FS, path string) (Stamp, error) {
 	log, err := lstat(fsys, path+"-wal")
 	if err != nil {
 		return Stamp{}, err
+	}
+	if log.Size == 0 {
+		log = storage.Info{} // an empty one comes and goes with those that read
 	}
 	return Stamp{
 		Inode: db.Inode, Size: db.Size, ModTime: db.ModTime, ChangeTime: db.ChangeTime,
