@@ -45,6 +45,7 @@ type promptSearch struct {
 	rows rowTexts
 
 	low, high int64 // ids to look at: [low, high)
+	sessions  bool  // there are prompts of sessions; set by scan
 	narrow    bool  // the filter names directories or sessions
 	where     string
 	args      []any

@@ -17,6 +17,10 @@ func (s *promptSearch) scan(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	err = s.db.GetContext(ctx, &s.sessions, `SELECT EXISTS (SELECT 1 FROM prompts WHERE session IS NOT NULL)`)
+	if err != nil {
+		return err
+	}
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	type result struct {
@@ -118,37 +122,54 @@ const joint = "\x1e\x00\x1f"
 const rowsApart = 2
 
 // anyIn reports whether a prompt of a range may match.
-func (s *promptSearch) anyIn(ctx context.Context, args []any, room *[]byte) (some bool, err error) {
-	// Bytes are handed over without one more copy.
-	rows, err := s.db.QueryContext(ctx, `
-		SELECT count(t.key), CAST(group_concat(t.text, char(30, 0, 31)) AS BLOB),
-		       count(*) - count(p.session), coalesce(min(iif(p.session IS NULL, p.text_at, NULL)), 0),
-		       coalesce(max(iif(p.session IS NULL, p.text_at, NULL)), 0)
-		FROM prompts p`+withTexts+` WHERE p.id >= ? AND p.id < ?`+s.where, args...)
-	if err != nil {
+func (s *promptSearch) anyIn(ctx context.Context, args []any, room *[]byte) (bool, error) {
+	if s.sessions {
+		some, err := s.anyOfSessions(ctx, args, room)
+		if err != nil || some {
+			return some, err
+		}
+	}
+	if s.rows == nil {
+		return false, nil
+	}
+	var n, first, last int64
+	err := s.db.QueryRowContext(ctx, `
+		SELECT count(*), coalesce(min(p.text_at), 0), coalesce(max(p.text_at), 0) FROM prompts p
+		WHERE p.id >= ? AND p.id < ? AND p.session IS NULL`+s.where, args...).Scan(&n, &first, &last)
+	if err != nil || n == 0 {
 		return false, err
 	}
-	defer rows.Close()
-	var typed, first, last int64
-	for rows.Next() {
-		var n int
-		var texts sql.RawBytes
-		if err := rows.Scan(&n, &texts, &typed, &first, &last); err != nil {
-			return false, err
-		}
-		some = s.anyOf(n, texts, room)
-	}
-	if err := rows.Err(); err != nil || some || typed == 0 || s.rows == nil {
-		return some, err
-	}
-	if last-first >= rowsApart*typed+largestGroup {
+	if last-first >= rowsApart*n+largestGroup {
 		return true, nil // they lie too far from each other to be read together
 	}
+	some := false
 	err = s.rows.Joined(ctx, first, last, func(n int, texts []byte) { some = s.anyOf(n, texts, room) })
 	if errors.Is(err, errNoRows) {
 		err = nil
 	}
 	return some, err
+}
+
+// anyOfSessions is anyIn for the prompts of sessions.
+func (s *promptSearch) anyOfSessions(ctx context.Context, args []any, room *[]byte) (some bool, err error) {
+	// Bytes are handed over without one more copy.
+	rows, err := s.db.QueryContext(ctx, `
+		SELECT count(*), CAST(group_concat(t.text, char(30, 0, 31)) AS BLOB)
+		FROM prompts p JOIN prompt_texts t ON t.key = p.text_at
+		WHERE p.id >= ? AND p.id < ? AND p.session IS NOT NULL`+s.where, args...)
+	if err != nil {
+		return false, err
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var n int
+		var texts sql.RawBytes
+		if err := rows.Scan(&n, &texts); err != nil {
+			return false, err
+		}
+		some = s.anyOf(n, texts, room)
+	}
+	return some, rows.Err()
 }
 
 // anyOf reports whether one of n joined texts may match.
