@@ -252,7 +252,7 @@ func (e exporting) writer(ctx context.Context, row index.Row) (func(io.Writer) e
 			e.note("what was archived of the session is not in a session file: --format archive has it")
 		}
 		return func(w io.Writer) error {
-			opt := export.LinesOptions{MaxLine: e.maxLine, Redact: e.redact, Inline: true, Blobs: blobs}
+			opt := export.LinesOptions{MaxLine: e.maxLine, Redact: e.redact, Suspect: redact.Suspect, Inline: true, Blobs: blobs}
 			got, damaged, err := export.WriteLines(ctx, w, e.fsys, row.Path, opt)
 			if damaged > 0 {
 				e.leftOut += damaged

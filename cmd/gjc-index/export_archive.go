@@ -7,6 +7,7 @@ import (
 
 	"github.com/gajae-code/gjc-index/index"
 	"github.com/gajae-code/gjc-index/session/export"
+	"github.com/gajae-code/gjc-index/session/redact"
 )
 
 // archive writes sessions with all that belongs to them into one file.
@@ -29,7 +30,7 @@ func (e exporting) archive(ctx context.Context, rows []index.Row, name string) e
 		sources[0].ID, sources[0].Cwd, name = f.row.ID, f.row.Cwd, f.row.ID
 	}
 	bar := e.progressBar()
-	opt := export.ArchiveOptions{Redact: e.redact, Blobs: home.Blobs(), MaxLine: e.maxLine, Progress: throttled(func(n int64) {
+	opt := export.ArchiveOptions{Redact: e.redact, Suspect: redact.Suspect, Blobs: home.Blobs(), MaxLine: e.maxLine, Progress: throttled(func(n int64) {
 		bar.show(index.Progress{Bytes: n, TotalBytes: bytes})
 	})}
 	var rep export.ArchiveReport
