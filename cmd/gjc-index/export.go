@@ -274,7 +274,7 @@ func (e exporting) writer(ctx context.Context, row index.Row) (func(io.Writer) e
 	}
 	s := export.Session{ID: f.row.ID, Title: f.row.Title, Cwd: f.row.Cwd, Created: f.row.Created, Tree: f.tree, Entry: f.entry, Blobs: blobs}
 	return func(w io.Writer) error {
-		opt := export.Options{Leaf: e.f.leaf, AllBranches: e.f.allBranches, Redact: e.redact}
+		opt := export.Options{Leaf: e.f.leaf, AllBranches: e.f.allBranches, Redact: e.redact, Suspect: redact.Suspect}
 		got, err := export.Write(ctx, w, s, e.format, opt)
 		*rep = got
 		return err
