@@ -1,8 +1,6 @@
 package export
 
 import (
-	"bytes"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -102,45 +100,4 @@ func (n *namer) name(s string) string {
 	}
 	n.taken[made] = true
 	return made
-}
-
-// refFinder finds the references to blobs in what is written through it.
-type refFinder struct {
-	found map[string]bool
-	tail  []byte
-}
-
-const (
-	refStart = "blob:sha256:"
-	refBytes = len(refStart) + 64
-)
-
-// Write looks through p.
-func (r *refFinder) Write(p []byte) (int, error) {
-	if len(r.tail) > 0 {
-		more := min(len(p), refBytes-1)
-		r.look(append(r.tail, p[:more]...))
-	}
-	r.look(p)
-	if keep := refBytes - 1; len(p) >= keep {
-		r.tail = append(r.tail[:0], p[len(p)-keep:]...)
-	} else {
-		r.tail = append(r.tail, p...)
-		r.tail = append(r.tail[:0], r.tail[max(0, len(r.tail)-keep):]...)
-	}
-	return len(p), nil
-}
-
-func (r *refFinder) look(p []byte) {
-	for {
-		i := bytes.Index(p, []byte(refStart))
-		if i < 0 || len(p) < i+refBytes {
-			return
-		}
-		digits := string(p[i+len(refStart) : i+refBytes])
-		if _, err := hex.DecodeString(digits); err == nil && strings.ToLower(digits) == digits {
-			r.found[digits] = true
-		}
-		p = p[i+len(refStart):]
-	}
 }
