@@ -78,6 +78,7 @@ type exporting struct {
 	x      *index.Index
 	f      exportFlags
 	format export.Format
+	told   func(n int64) // is told how much of a session was written
 	redact func(string) (string, int)
 }
 
@@ -111,7 +112,10 @@ func (a *app) export(cmd *cobra.Command, args []string, f exportFlags) error {
 			if format == export.Archive {
 				return e.archive(ctx, []index.Row{row}, row.ID)
 			}
+			bar := a.exportBar()
+			e.told = throttled(func(n int64) { bar.show(index.Progress{Bytes: n, TotalBytes: row.Size}) })
 			rep, err := e.one(ctx, row, f.out)
+			bar.done()
 			if err == nil {
 				e.summary(1, rep)
 			}
@@ -207,6 +211,12 @@ func (e exporting) each(ctx context.Context, rows []index.Row) error {
 			e.summary(written, all)
 		}
 	}()
+	bar, done, total := e.exportBar(), int64(0), int64(0)
+	for _, row := range rows {
+		total += row.Size
+	}
+	e.told = throttled(func(n int64) { bar.show(index.Progress{Bytes: done + n, TotalBytes: total}) })
+	defer bar.done()
 	for _, row := range rows {
 		name := e.fileName(row.ID)
 		for n := 2; taken[strings.ToLower(name)]; n++ {
@@ -214,6 +224,7 @@ func (e exporting) each(ctx context.Context, rows []index.Row) error {
 		}
 		taken[strings.ToLower(name)] = true
 		rep, err := e.one(ctx, row, filepath.Join(dir, name))
+		done += row.Size
 		switch {
 		case err == nil:
 			written++
@@ -259,7 +270,9 @@ func (e exporting) one(ctx context.Context, row index.Row, out string) (got expo
 	if err != nil {
 		return got, err
 	}
-	path, err := e.save(ctx, out, e.fileName(row.ID), row.Path, write)
+	path, err := e.save(ctx, out, e.fileName(row.ID), row.Path, func(w io.Writer) error {
+		return write(&toldWriter{w: w, tell: e.told})
+	})
 	if err != nil {
 		return got, err
 	}

@@ -39,7 +39,7 @@ func (e exporting) destination(path, out, source string) (*export.Destination, e
 	opt := export.DestinationOptions{Force: e.f.force, Source: source}
 	if home, err := e.homeDir(); err == nil {
 		opt.Avoid = []string{home.Sessions(), home.Blobs(), home.Trash(), home.Breadcrumbs()}
-		for _, name := range []string{home.HistoryDB(), home.IndexDB()} {
+		for _, name := range []string{home.HistoryDB(), home.IndexDB(), home.PruneLog()} {
 			if strings.HasPrefix(path, name) {
 				return nil, fmt.Errorf("can't export to %s: it belongs to the store%w", out, silent{storage.ErrUnsafe})
 			}
