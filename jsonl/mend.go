@@ -2,10 +2,12 @@ package jsonl
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"unicode/utf8"
 )
 
@@ -54,9 +56,9 @@ type MendNote struct {
 // Mended is a sound copy of a damaged file.
 type Mended struct {
 	ID      string
-	Text    []byte // the copy; nil if there was nothing to mend
-	Records int    // in the copy, without the header
-	Notes   []MendNote
+	Text    []byte          // the copy; nil if there was nothing to mend
+	Records int             // in the copy, without the header
+	Notes   []MendNote      // by line
 	Counts  map[Mending]int // of all notes, also of those beyond MaxReports
 }
 
@@ -95,6 +97,7 @@ func Mend(ctx context.Context, r io.ReaderAt, size int64, opt MendOptions) (*Men
 	m.relink()
 	m.keepFirst()
 	m.write()
+	slices.SortStableFunc(m.out.Notes, func(a, b MendNote) int { return cmp.Compare(a.Line, b.Line) })
 	in := InspectBytes(ctx, m.out.Text, LoadOptions{MaxLine: int64(len(m.out.Text)) + 1})
 	if ctx.Err() != nil {
 		return nil, ctx.Err()
