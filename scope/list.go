@@ -196,17 +196,3 @@ func (g *gathering) scope(id Identity, cwd string) *Scope {
 	g.known[id] = s
 	return s
 }
-
-// BoundTo is the workspace that a directory's binding names; "" if there is no
-// binding there that is the directory's own. It reads only.
-func BoundTo(fsys storage.FS, dir string) string {
-	digest, ok := DigestOf(filepath.Base(dir))
-	if !ok {
-		return ""
-	}
-	v, ok := readRecord(fsys, filepath.Join(dir, bindingName))
-	if !ok || Digest(v.Get("platform").Str(), v.Get("canonicalPath").Str()) != digest {
-		return ""
-	}
-	return v.Get("canonicalPath").Str()
-}
