@@ -7,7 +7,6 @@ import (
 	"io/fs"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -237,6 +236,6 @@ func (d *doctor) psm(ctx context.Context, path string) {
 		}
 	}
 	if lost > 0 {
-		d.warn("sidecars", path, strconv.Itoa(lost)+" summaries can't be read; the next pass makes them again", "")
+		d.warn("sidecars", path, plural(lost, "summary", "summaries")+" can't be read; the next pass makes what is missing again", "")
 	}
 }

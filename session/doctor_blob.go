@@ -3,7 +3,6 @@ package session
 import (
 	"context"
 	"errors"
-	"fmt"
 	"path/filepath"
 	"strings"
 
@@ -33,14 +32,14 @@ func (d *doctor) missingBlobs(ctx context.Context, f *file) {
 		return
 	}
 	f.faults++
-	detail := fmt.Sprintf("refers to %d images that are not stored any more", len(lost))
+	detail := "refers to " + plural(len(lost), "image that is", "images that are") + " not stored any more"
 	if d.trashed(lost) < len(lost) {
 		d.tell(Finding{Check: "blobs", State: HealthBad, Path: f.path, Detail: detail, Fix: "put the files back from a copy of " + quoted(d.st.opt.Home.Blobs())})
 		return
 	}
-	found := Finding{Check: "blobs", State: HealthBad, Path: f.path, Detail: fmt.Sprintf("refers to %d images that lie in the trash", len(lost))}
+	found := Finding{Check: "blobs", State: HealthBad, Path: f.path, Detail: "refers to " + plural(len(lost), "image that lies", "images that lie") + " in the trash"}
 	d.mendable(ctx, found, func(ctx context.Context) (string, error) {
-		return fmt.Sprintf("%d images that it refers to are back from the trash", len(lost)), d.untrash(ctx, lost)
+		return "the images that it refers to are back from the trash", d.untrash(ctx, lost)
 	})
 }
 
@@ -122,6 +121,6 @@ func (d *doctor) storedBlobs(ctx context.Context) {
 		}
 	}
 	if bad == 0 && n > 0 && ctx.Err() == nil {
-		d.ok("blobs", dir, fmt.Sprintf("%d images are stored", n))
+		d.ok("blobs", dir, plural(n, "image is", "images are")+" stored")
 	}
 }

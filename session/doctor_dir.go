@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -115,9 +114,9 @@ func (d *doctor) workspace(ctx context.Context, at *dirOf) {
 		d.warn("deletions", at.path, reasonOf(err), "")
 	}
 	if n > 0 {
-		f := Finding{Check: "deletions", State: HealthWarn, Path: at.path, Detail: fmt.Sprintf("%d deletions were cut off halfway", n)}
+		f := Finding{Check: "deletions", State: HealthWarn, Path: at.path, Detail: plural(n, "deletion was", "deletions were") + " cut off halfway"}
 		d.mendable(ctx, f, func(ctx context.Context) (string, error) {
-			return fmt.Sprintf("%d deletions that were cut off are finished", n), sc.Reconcile(ctx, s.fsys, s.opt.Process)
+			return "what was cut off is finished", sc.Reconcile(ctx, s.fsys, s.opt.Process)
 		})
 	}
 }
@@ -142,7 +141,7 @@ func (d *doctor) directory(ctx context.Context, at dirOf) {
 			d.transcript(ctx, at, path, e.Info, false)
 		case e.Info.Kind == storage.Dir && hasSorted(entries, e.Name+".jsonl"):
 			d.children(ctx, at, path)
-		case e.Info.Kind == storage.Regular && at.scoped && e.Info.Mode&0o077 != 0 && len(sidecarOf(e.Name)) > 0:
+		case e.Info.Kind == storage.Regular && at.scoped && isOpen(e.Info) && len(sidecarOf(e.Name)) > 0:
 			open++
 		}
 		if !scope.IsTranscriptName(e.Name) && e.Info.Kind == storage.Regular {
@@ -150,7 +149,7 @@ func (d *doctor) directory(ctx context.Context, at dirOf) {
 		}
 	}
 	if open > 0 {
-		d.warn("modes", at.path, fmt.Sprintf("%d files beside its sessions have a mode that others could read, were the directory not yours alone", open), "chmod 0600 "+quoted(at.path)+"/*.json*")
+		d.warn("modes", at.path, plural(open, "file", "files")+" beside its sessions could be read by others, were the directory not yours alone", "chmod 0600 "+quoted(at.path)+"/*.json*")
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"math"
 	"path/filepath"
+	"strconv"
 
 	"github.com/gajae-code/gjc-index/jsonl"
 	"github.com/gajae-code/gjc-index/scope"
@@ -33,7 +34,7 @@ func (d *doctor) transcript(ctx context.Context, at dirOf, path string, info sto
 		d.notPlain(ctx, f, reason)
 		return
 	}
-	if info.Mode&0o077 != 0 && at.scoped {
+	if isOpen(info) && at.scoped {
 		open := Finding{Check: "modes", State: HealthWarn, Path: path, Detail: fmt.Sprintf("others could read it (mode %04o), were its directory not yours alone", info.Mode)}
 		d.mendable(ctx, open, d.tighten(path, info.Mode&newFileMode))
 	}
@@ -164,24 +165,18 @@ func (d *doctor) lines(f *file, lost, recovered int, first []jsonl.LineReport) {
 		if len(first) > 0 {
 			at = first[0].Line
 		}
-		d.fault(f, HealthBad, "lines", fmt.Sprintf("%s can't be read, the first is line %d; the rest is there", countLines(lost), at), f.repairCommand(""))
+		d.fault(f, HealthBad, "lines", fmt.Sprintf("%s can't be read, the first is line %d; the rest is there", plural(lost, "line", "lines"), at), f.repairCommand(""))
 	case recovered > 0:
-		d.fault(f, HealthWarn, "lines", fmt.Sprintf("%s damaged; all records on them are read here, and fewer by the original program", countLines(recovered)+are(recovered)), f.repairCommand(""))
+		d.fault(f, HealthWarn, "lines", plural(recovered, "line is", "lines are")+" damaged; what stands there is read here, and less of it by the original program", f.repairCommand(""))
 	}
 }
 
-func countLines(n int) string {
+// plural is a number and the words for one or for several.
+func plural(n int, one, several string) string {
 	if n == 1 {
-		return "1 line"
+		return "1 " + one
 	}
-	return fmt.Sprintf("%d lines", n)
-}
-
-func are(n int) string {
-	if n == 1 {
-		return " is"
-	}
-	return " are"
+	return strconv.Itoa(n) + " " + several
 }
 
 // tree tells of entries that hang on nothing.
@@ -191,13 +186,13 @@ func (d *doctor) tree(f *file, t *jsonl.Transcript) {
 		kinds[w.Kind]++
 	}
 	if n := kinds[jsonl.OrphanParent]; n > 0 {
-		d.fault(f, HealthWarn, "tree", fmt.Sprintf("%d of its entries follow one that is not in the file", n), f.repairCommand(""))
+		d.fault(f, HealthWarn, "tree", plural(n, "entry follows", "entries follow")+" one that is not in the file", f.repairCommand(""))
 	}
 	if n := kinds[jsonl.DuplicateID]; n > 0 {
-		d.fault(f, HealthWarn, "tree", fmt.Sprintf("%d of its entries have an id that was used before", n), f.repairCommand(""))
+		d.fault(f, HealthWarn, "tree", plural(n, "entry has", "entries have")+" an id that was used before", f.repairCommand(""))
 	}
 	if n := kinds[jsonl.FirstKeptMissing] + kinds[jsonl.PatchTargetMissing]; n > 0 {
-		d.fault(f, HealthWarn, "tree", fmt.Sprintf("%d of its records speak of one that is not in the file", n), f.repairCommand(""))
+		d.fault(f, HealthWarn, "tree", plural(n, "record speaks", "records speak")+" of one that is not in the file", f.repairCommand(""))
 	}
 }
 

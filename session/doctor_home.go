@@ -84,6 +84,9 @@ func (d *doctor) modes() {
 	d.private(home.PruneLog(), storage.Regular)
 }
 
+// isOpen reports whether others may read a file.
+func isOpen(info storage.Info) bool { return info.Mode&0o077 != 0 && runtime.GOOS != "windows" }
+
 // private tells whether others may read something. What lies in the home can be
 // made private without harm, by its owner.
 func (d *doctor) private(path string, kind storage.Kind) {
@@ -139,12 +142,12 @@ func (d *doctor) trash(ctx context.Context) {
 		}
 	}
 	if lie > 0 {
-		d.ok("trash", dir, fmt.Sprintf("%d removed sessions lie here; gjc-index restore brings one back", lie))
+		d.ok("trash", dir, plural(lie, "removed session lies", "removed sessions lie")+" here; gjc-index restore brings one back")
 	}
 	if cut > 0 {
-		f := Finding{Check: "trash", State: HealthWarn, Path: dir, Detail: fmt.Sprintf("%d removals were cut off; nothing is lost, and the next prune finishes them", cut)}
+		f := Finding{Check: "trash", State: HealthWarn, Path: dir, Detail: plural(cut, "removal was", "removals were") + " cut off; nothing is lost, and the next prune finishes them"}
 		d.mendable(ctx, f, func(ctx context.Context) (string, error) {
-			return fmt.Sprintf("%d removals that were cut off are finished", cut), s.FinishTrash(ctx)
+			return "what was cut off is finished", s.FinishTrash(ctx)
 		})
 	}
 }

@@ -35,12 +35,13 @@ func (d *doctor) sameIDs(ctx context.Context) {
 	slices.Sort(ids)
 	for _, id := range ids {
 		paths := d.ids[id]
-		d.warn("twice", paths[0], fmt.Sprintf("its session id stands in %d files, so lists show the latest only; the others: %s", len(paths), join(paths[1:])),
+		d.warn("twice", paths[0], fmt.Sprintf("its session id stands in %d files, so lists show the latest only; the others: %s", len(paths), join(paths[1:], filepath.Dir(paths[0]))),
 			"look at them with gjc-index show, and delete the one that you don't want")
 	}
 }
 
-func join(paths []string) string {
+// join names files, those in dir by their names alone.
+func join(paths []string, dir string) string {
 	text := ""
 	for i, p := range paths {
 		if i == 5 {
@@ -48,6 +49,9 @@ func join(paths []string) string {
 		}
 		if i > 0 {
 			text += ", "
+		}
+		if filepath.Dir(p) == dir {
+			p = filepath.Base(p)
 		}
 		text += p
 	}
@@ -102,7 +106,7 @@ func (d *doctor) orphan(ctx context.Context, o orphan, owners []string) {
 	}
 	if len(owners) != 1 {
 		if len(owners) > 1 {
-			f.Detail = fmt.Sprintf("may belong to %d sessions: %s", len(owners), join(owners))
+			f.Detail = fmt.Sprintf("may belong to %d sessions: %s", len(owners), join(owners, ""))
 		}
 		d.tell(f)
 		return

@@ -17,7 +17,7 @@ import (
 func (a *app) lifeCommands() []*cobra.Command {
 	return []*cobra.Command{a.usageCommand(), a.archiveCommand(), a.unarchiveCommand(), a.rewindCommand(),
 		a.filesCommand(), a.touchedCommand(), a.pruneCommand(), a.restoreCommand(), a.pinCommand(), a.unpinCommand(), a.gcCommand(),
-		a.repairCommand()}
+		a.doctorCommand(), a.repairCommand()}
 }
 
 // lifeStore is the store of the home, for commands that keep house.
