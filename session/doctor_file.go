@@ -154,7 +154,7 @@ func (d *doctor) noTranscript(f *file, t *jsonl.Transcript, err error) {
 func (d *doctor) lines(f *file, lost, recovered int, first []jsonl.LineReport) {
 	switch {
 	case lost == 1 && len(first) == 1 && first[0].Reason == jsonl.TruncatedTail:
-		if err := d.st.inUse(f.path); err != nil {
+		if d.beingWritten(f.path) {
 			f.faults++
 			d.ok("torn", f.path, "its last line is being written now")
 			return
@@ -169,6 +169,16 @@ func (d *doctor) lines(f *file, lost, recovered int, first []jsonl.LineReport) {
 	case recovered > 0:
 		d.fault(f, HealthWarn, "lines", plural(recovered, "line is", "lines are")+" damaged; what stands there is read here, and less of it by the original program", f.repairCommand(""))
 	}
+}
+
+// beingWritten reports whether a writer has the lease of a transcript.
+func (d *doctor) beingWritten(path string) bool {
+	lease, err := d.st.fsys.Open(leasePath(path))
+	if err != nil {
+		return false
+	}
+	err = lease.TryLock(true)
+	return errors.Is(errors.Join(err, lease.Close()), storage.ErrLocked)
 }
 
 // plural is a number and the words for one or for several.
