@@ -141,6 +141,8 @@ func (d *doctor) directory(ctx context.Context, at dirOf) {
 			d.transcript(ctx, at, path, e.Info, false)
 		case e.Info.Kind == storage.Dir && hasSorted(entries, e.Name+".jsonl"):
 			d.children(ctx, at, path)
+		case e.Info.Kind == storage.Dir && at.scoped && !strings.HasPrefix(e.Name, "."):
+			d.orphans = append(d.orphans, orphan{path: path, stem: e.Name})
 		case e.Info.Kind == storage.Regular && at.scoped && isOpen(e.Info) && len(sidecarOf(e.Name)) > 0:
 			open++
 		}

@@ -90,8 +90,12 @@ func (d *doctor) whole(ctx context.Context, f *file) {
 	in := jsonl.Inspect(ctx, d.st.fsys, f.path, opt)
 	t := in.Transcript
 	switch {
-	case ctx.Err() != nil || in.Verdict == jsonl.Missing || in.Verdict == jsonl.Unstable:
-		return // it is being written, or gone
+	case ctx.Err() != nil:
+		return
+	case in.Verdict == jsonl.Missing || in.Verdict == jsonl.Unstable:
+		f.faults++
+		d.ok("session", f.path, "is being written or removed now")
+		return
 	case in.Verdict == jsonl.ReadFailed:
 		d.unreadable(f, in.Cause)
 		return

@@ -101,6 +101,9 @@ func (d *doctor) orphan(ctx context.Context, o orphan, owners []string) {
 		}
 		return
 	}
+	if o.end == "" && len(owners) != 1 {
+		return // of a session that has not begun, or is deleted
+	}
 	if o.end == archiveEnding {
 		f.State, f.Detail = HealthBad, "is an archive whose session is not there; it is kept"
 	}

@@ -142,6 +142,10 @@ func TestDoctorFindsAndMends(t *testing.T) {
 		{"a pin left by a move", func(w *ward) {
 			w.file(filepath.Join(w.scope(w.workspace("old")).Dir, "a.pin.json"), "{}", 0)
 		}, "orphan warn a.pin.json", "orphan fixed a.pin.json", ""},
+		{"a directory left by a move", func(w *ward) {
+			w.file(filepath.Join(w.scope(w.workspace("old")).Dir, "a", "out.txt"), "of a", 0)
+		}, "orphan warn a", "orphan fixed a", ""},
+		{"a directory of nobody", func(w *ward) { w.put("b/out.txt", "of b") }, "", "", ""},
 		{"metadata that are garbage", func(w *ward) { w.put("a.meta.json", "{") }, "sidecars warn a.meta.json", "sidecars fixed a.meta.json", ""},
 		{"a leaf that is garbage", func(w *ward) { w.put("a.leaf.json", "{") }, "sidecars warn a.leaf.json", "sidecars fixed a.leaf.json", ""},
 		{"a lock file of nobody", func(w *ward) { w.put(".b.lease", "{}") }, "leftover warn .b.lease", "leftover fixed .b.lease", ""},
