@@ -12,11 +12,11 @@ var helpGroups = []struct {
 	id, title string
 	commands  []string
 }{
-	{"find", "Find and read:", []string{"list", "search", "history", "show", "tree", "context", "chat", "files", "touched", "usage", "resolve", "continue", "inventory"}},
+	{"find", "Find and read:", []string{"pick", "list", "search", "prompts", "history", "show", "tree", "context", "chat", "labels", "pins", "files", "touched", "usage", "stats", "resolve", "continue", "inventory"}},
 	{"write", "Write:", []string{"new", "append", "branch", "fork", "rewind", "label", "title", "psm"}},
 	{"keep", "Keep, move and remove:", []string{"archive", "unarchive", "pin", "unpin", "delete", "prune", "restore", "gc", "export", "import", "migrate", "rebind"}},
-	{"check", "Check:", []string{"status", "verify", "reindex", "watch", "scope", "config"}},
-	{"more", "More:", nil},
+	{"check", "Check:", []string{"status", "doctor", "repair", "verify", "reindex", "watch", "scope", "config"}},
+	{"more", "More:", []string{"mcp"}},
 }
 
 // groupCommands puts the commands of root under their headings.
