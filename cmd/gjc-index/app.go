@@ -93,6 +93,7 @@ them, kept fresh by each command, and can be thrown away at any time.`,
 		c.Example = "  source <(gjc-index completion bash)"
 	}
 	groupCommands(root)
+	a.completeAll(root, a.offeredFlags())
 	return root
 }
 

@@ -20,7 +20,7 @@ func (a *app) contextCommand() *cobra.Command {
 		Long: `Print the model context at the end of a session, or at --leaf: messages, models,
 thinking level, mode, selected tools. Only the lines that decide it are read.`,
 		Example: "  gjc-index context 0195c2 | jq '.messages | length'",
-		Args:    oneArg("a session id"), ValidArgsFunction: a.completeID,
+		Args:    oneArg("a session id"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return a.withIndex(cmd.Context(), func(x *index.Index) error { return a.context(cmd, x, args[0], leaf, strict) })
 		},

@@ -8,8 +8,6 @@ import (
 	"unicode/utf8"
 
 	"github.com/spf13/cobra"
-
-	"github.com/gajae-code/gjc-index/index"
 )
 
 // wrongFlag is what cobra says of flags, in our words.
@@ -166,33 +164,4 @@ func complete(cmd *cobra.Command, flag string, words ...string) {
 	if err != nil {
 		panic(err) // no such flag, or twice: a bug
 	}
-}
-
-// mostOffered is how many ids a shell is offered.
-const mostOffered = 100
-
-// completeID offers the ids of the sessions that were active last, with what
-// they are called; also those that begin with what was typed.
-func (a *app) completeID(cmd *cobra.Command, args []string, typed string) ([]string, cobra.ShellCompDirective) {
-	if len(args) > 0 {
-		return nil, cobra.ShellCompDirectiveNoFileComp
-	}
-	a.quiet, a.noRefresh = true, true
-	var offered []string
-	_ = a.withIndex(cmd.Context(), func(x *index.Index) error { // what fails offers nothing
-		rows, _, err := x.Sessions(cmd.Context(), index.Filter{})
-		if err != nil {
-			return err
-		}
-		for row, err := range rows {
-			if err != nil || len(offered) == mostOffered {
-				return err
-			}
-			if strings.HasPrefix(strings.ToLower(row.ID), strings.ToLower(typed)) && canBeID(row.ID) {
-				offered = append(offered, row.ID+"\t"+fit(titleOf(row), 60))
-			}
-		}
-		return nil
-	})
-	return offered, cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveKeepOrder
 }
