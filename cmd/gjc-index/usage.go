@@ -4,6 +4,7 @@ package main
 
 import (
 	"fmt"
+	"io"
 	"strings"
 	"unicode/utf8"
 
@@ -136,9 +137,13 @@ func (a *app) checkFlags(cmd *cobra.Command, _ []string) error {
 
 func helpCommand(root *cobra.Command) *cobra.Command {
 	return &cobra.Command{
-		Use: "help [COMMAND]", Short: "Help about a command",
-		Example: "  gjc-index help search",
-		RunE: func(_ *cobra.Command, args []string) error {
+		Use: "help [COMMAND]", Short: "Help about a command; help exit says what the exit statuses mean",
+		Example: "  gjc-index help search\n  gjc-index help exit",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if len(args) == 1 && args[0] == "exit" {
+				_, err := io.WriteString(cmd.OutOrStdout(), exitHelp())
+				return err
+			}
 			c, rest, err := root.Find(args)
 			if err != nil || len(rest) > 0 {
 				return noCommand(root, strings.Join(args, " "))
@@ -152,6 +157,9 @@ func helpCommand(root *cobra.Command) *cobra.Command {
 				if len(args) == 0 && c.IsAvailableCommand() {
 					names = append(names, fmt.Sprintf("%s\t%s", c.Name(), c.Short))
 				}
+			}
+			if len(args) == 0 {
+				names = append(names, "exit\tWhat the exit statuses mean")
 			}
 			return names, cobra.ShellCompDirectiveNoFileComp
 		},
