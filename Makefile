@@ -8,7 +8,7 @@ CORPUS  ?= .bench
 
 export CGO_ENABLED ?= 0
 
-.PHONY: all build demo test race lint check cross fuzz bench corpus golden kills torture clean
+.PHONY: all build demo test race lint check cross fuzz bench corpus golden kills torture man dist clean
 
 all: build
 
@@ -65,6 +65,13 @@ kills: ## processes killed at random while they write the index; long random his
 
 torture: build ## SQLite's own operations fail, disks fill up, homes can't be written
 	internal/torture/run.sh $(BIN)
+
+man: build ## the manual pages, in dist/man/
+	mkdir -p dist/man
+	$(BIN) man --dir dist/man
+
+dist: ## static binaries for each platform with checksums, in dist/; what is promised of them is checked
+	$(GO) run ./internal/release -version $(VERSION) -dir dist
 
 clean:
 	rm -rf bin dist $(CORPUS)

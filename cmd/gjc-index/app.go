@@ -91,6 +91,9 @@ them, kept fresh by each command, and can be thrown away at any time.`,
 	if c, _, err := root.Find([]string{"completion"}); err == nil {
 		c.Args, c.RunE = rootArgs, func(c *cobra.Command, _ []string) error { return c.Help() }
 		c.Example = "  source <(gjc-index completion bash)"
+		for _, sub := range c.Commands() {
+			sub.Example = "  " + sub.CommandPath()
+		}
 	}
 	groupCommands(root)
 	a.completeAll(root, a.offeredFlags())

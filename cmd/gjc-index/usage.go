@@ -113,7 +113,7 @@ func oneArg(what string) cobra.PositionalArgs {
 
 // valued are the flags whose value may not be empty: one comes from a variable
 // that is not set, and would silently mean something else.
-var valued = []string{"home", "session-dir", "cwd", "project", "since", "until", "session", "entry", "branch", "leaf", "format", "out"}
+var valued = []string{"home", "session-dir", "cwd", "project", "since", "until", "session", "entry", "branch", "leaf", "format", "out", "dir", "html", "label"}
 
 // mustBeText refuses what is no UTF-8: a file would hold something else.
 func mustBeText(what, text string) error {
