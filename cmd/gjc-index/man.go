@@ -10,7 +10,6 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
 
 	"github.com/gajae-code/gjc-index/storage"
 )
@@ -104,8 +103,9 @@ func manPage(c *cobra.Command) string {
 	}
 	m.text(text)
 	m.commands(c)
-	m.flags("OPTIONS", c.NonInheritedFlags(), c)
-	m.flags("OPTIONS OF ALL COMMANDS", c.InheritedFlags(), c)
+	c.InitDefaultHelpFlag()
+	m.flags("OPTIONS", c.NonInheritedFlags().FlagUsages())
+	m.flags("OPTIONS OF ALL COMMANDS", c.InheritedFlags().FlagUsages())
 	if c.Example != "" {
 		m.section("EXAMPLES")
 		m.verbatim(strings.Split(c.Example, "\n"))
@@ -177,31 +177,26 @@ func (m *manWriter) commands(c *cobra.Command) {
 	}
 }
 
-func (m *manWriter) flags(title string, flags *pflag.FlagSet, c *cobra.Command) {
-	c.InitDefaultHelpFlag()
-	if !flags.HasAvailableFlags() {
+// flags writes flags as help lists them: "-q, --quiet NAME   what it does".
+func (m *manWriter) flags(title, usages string) {
+	if strings.TrimSpace(usages) == "" {
 		return
 	}
 	m.section(title)
-	flags.VisitAll(func(f *pflag.Flag) {
-		if f.Hidden {
-			return
-		}
-		value, usage := pflag.UnquoteUsage(f)
-		name := `\-\-` + escapeMan(f.Name)
-		if f.Shorthand != "" {
-			name = `\-` + f.Shorthand + ", " + name
+	for line := range strings.Lines(usages) {
+		flag, what, _ := strings.Cut(strings.TrimSpace(line), "   ")
+		words := strings.Fields(flag)
+		for i, w := range words {
+			font := `\fI`
+			if strings.HasPrefix(w, "-") {
+				font = `\fB`
+			}
+			words[i] = font + escapeMan(w) + `\fR`
 		}
 		m.line(".TP")
-		if value != "" {
-			value = ` \fI` + escapeMan(value) + `\fR`
-		}
-		m.line(`\fB` + name + `\fR` + value)
-		if f.DefValue != "" && f.DefValue != "false" && f.DefValue != "0" && f.DefValue != "0s" && f.DefValue != "[]" {
-			usage += " (default " + f.DefValue + ")"
-		}
-		m.line(escapeMan(usage))
-	})
+		m.line(strings.Join(words, " "))
+		m.line(escapeMan(strings.TrimSpace(what)))
+	}
 }
 
 // seeAlso names the page above, those beside it, and the root's.
