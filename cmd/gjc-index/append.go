@@ -18,7 +18,9 @@ func (a *app) appendCommand() *cobra.Command {
 		Short: "Append entries, given as JSON lines on stdin",
 		Long: `Append entries to a session. stdin holds one JSON object a line: an entry's
 "type" and what its type asks for. The session gives each its id, its parent
-(the entry before it) and its time; what a line says of these is not taken.
+(the entry before it) and its time; what a line says of these is not taken. An
+id has 8 digits; one given here has 16, since the ids in the file are not read
+to see that it is new.
 
 All of stdin is read and checked first: if one line is no entry, nothing is
 done, and the line's number and the reason are told (exit status 2). So it is

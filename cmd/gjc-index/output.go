@@ -87,6 +87,14 @@ func (a *app) printRaw(line []byte) error {
 }
 
 func encodeJSON(v any) (string, error) {
+	line, err := plainJSON(v)
+	if err != nil {
+		return line, err
+	}
+	return withPathBytes(line, v)
+}
+
+func plainJSON(v any) (string, error) {
 	var line strings.Builder
 	enc := json.NewEncoder(&line)
 	enc.SetEscapeHTML(false)
