@@ -8,7 +8,7 @@ CORPUS  ?= .bench
 
 export CGO_ENABLED ?= 0
 
-.PHONY: all build demo test race lint check cross fuzz bench corpus golden kills torture man dist clean
+.PHONY: all build demo test race lint check cross fuzz bench corpus golden kills torture man dist pictures clean
 
 all: build
 
@@ -72,6 +72,9 @@ man: build ## the manual pages, in dist/man/
 
 dist: ## static binaries for each platform with checksums, in dist/; what is promised of them is checked
 	$(GO) run ./internal/release -version $(VERSION) -dir dist
+
+pictures: ## the pictures of the README, drawn of what the command prints on the demo store
+	UPDATE_PICTURES=1 $(GO) test ./cmd/gjc-index -run PicturesAreTrue -count=1
 
 clean:
 	rm -rf bin dist $(CORPUS)

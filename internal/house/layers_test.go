@@ -46,6 +46,7 @@ var layers = map[string][]string{
 	"internal/corpus":      {"scope"},
 	"internal/corpus/cmd":  {"internal/corpus"},
 	"internal/release":     {},
+	"internal/pictures":    {"github.com/rivo/uniseg"},
 }
 
 // sourceFiles calls fn for every Go file of the module that is no test.
