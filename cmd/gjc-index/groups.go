@@ -2,6 +2,7 @@ package main
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 )
@@ -27,6 +28,9 @@ func groupCommands(root *cobra.Command) {
 	}
 	for _, c := range root.Commands() {
 		c.GroupID = last
+		if c.HasAvailableSubCommands() {
+			c.Short += " (" + subcommands(c) + ")"
+		}
 		for _, g := range helpGroups {
 			if slices.Contains(g.commands, c.Name()) {
 				c.GroupID = g.id
@@ -35,4 +39,16 @@ func groupCommands(root *cobra.Command) {
 	}
 	root.SetHelpCommandGroupID(last)
 	root.SetCompletionCommandGroupID(last)
+}
+
+// subcommands names what a command has below it, so that the list of all
+// commands shows them.
+func subcommands(c *cobra.Command) string {
+	var names []string
+	for _, sub := range c.Commands() {
+		if sub.IsAvailableCommand() {
+			names = append(names, sub.Name())
+		}
+	}
+	return strings.Join(names, ", ")
 }
