@@ -13,12 +13,12 @@ var pickMenu = []struct {
 	act                pickAct
 	end                pickEnd
 }{
-	{"r", "resume", "go on with the session: runs the command of the configuration", actNone, endChosen},
+	{"r", "resume", "go on with the session, by the command of the configuration", actNone, endChosen},
 	{"y", "print", "print the command that resumes it", actNone, endCommand},
 	{"p", "pin", "keep it from being pruned, or no longer", actPin, endNothing},
 	{"t", "title", "rename it", actTitle, endNothing},
 	{"l", "label", "label its last message", actLabel, endNothing},
-	{"e", "export", "write it as a page, Markdown, text or JSON: by the name's ending", actExport, endNothing},
+	{"e", "export", "as a page, Markdown, text or JSON, by the name's ending", actExport, endNothing},
 	{"a", "archive", "move what no context needs any more out of its file", actArchive, endNothing},
 	{"d", "trash", "move it to the trash", actTrash, endNothing},
 	{"u", "undo", "bring back what was moved to the trash last", actUndo, endNothing},

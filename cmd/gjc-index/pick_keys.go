@@ -143,7 +143,7 @@ func (m *picker) listKey(key string) (tea.Cmd, bool) {
 
 // anew asks for the list in another order, from its beginning.
 func (m *picker) anew() tea.Cmd {
-	m.ask.text, m.ask.limit = m.query.text, pickPage
+	m.ask.text, m.ask.limit, m.ask.deep = m.query.text, pickPage, false
 	m.stay, m.want, m.toEnd = false, "", false
 	m.cursor, m.top = 0, 0
 	return m.load()

@@ -16,6 +16,7 @@ type pickLayout struct {
 }
 
 const (
+	narrowest   = 12  // a narrower screen shows the left part of one so wide
 	besideWidth = 100 // from so many columns on the preview stands beside the list
 	belowHeight = 20  // and from so many lines on below it
 	ruleHeight  = 8
@@ -24,7 +25,7 @@ const (
 
 func (m *picker) layout() pickLayout {
 	var l pickLayout
-	w, h := max(1, m.width), max(1, m.height)
+	w, h := max(narrowest, m.width), max(1, m.height)
 	l.rule = h >= ruleHeight
 	l.foot = min(len(m.foot(w)), max(0, h-2))
 	top := 1

@@ -16,6 +16,7 @@ type picker struct {
 	ctx   context.Context // of the program that shows it
 	store pickStore
 	now   func() time.Time
+	later func(d time.Duration, msg tea.Msg) tea.Cmd // msg, after d
 	style pickStyle
 	user  string // the person's directory, which is shown as ~
 
@@ -93,8 +94,12 @@ const (
 )
 
 func newPicker(ctx context.Context, store pickStore, now func() time.Time) *picker {
-	return &picker{ctx: ctx, store: store, now: now, width: 80, height: 24, looks: map[string]pickLook{},
+	return &picker{ctx: ctx, store: store, now: now, later: after, width: 80, height: 24, looks: map[string]pickLook{},
 		ask: pickAsk{sort: index.SortActive, limit: pickPage}}
+}
+
+func after(d time.Duration, msg tea.Msg) tea.Cmd {
+	return tea.Tick(d, func(time.Time) tea.Msg { return msg })
 }
 
 // The messages of what was done beside the screen.
@@ -217,14 +222,13 @@ func (m *picker) changed() tea.Cmd {
 	if m.cancel != nil {
 		m.cancel()
 	}
-	m.ask.text = m.query.text
+	m.ask.text, m.ask.deep = m.query.text, false
 	m.ask.limit = pickPage
 	m.stay, m.want, m.toEnd = false, "", false
 	m.cursor, m.top = 0, 0
 	m.asked++
 	m.waiting = true
-	asked := m.asked
-	return tea.Tick(pickDebounce, func(time.Time) tea.Msg { return pickSettledMsg{asked} })
+	return m.later(pickDebounce, pickSettledMsg{m.asked})
 }
 
 // listed shows an answer. The cursor stays on its session.
@@ -256,6 +260,10 @@ func (m *picker) listed(msg pickRowsMsg) tea.Cmd {
 		m.top = m.cursor - line
 	}
 	m.follow()
+	if m.rows.partial && !m.ask.deep {
+		m.ask.deep, m.stay = true, true
+		return tea.Batch(m.load(), m.moved())
+	}
 	return m.moved()
 }
 
@@ -310,7 +318,7 @@ func (m *picker) moved() tea.Cmd {
 	if look, ok := m.looks[item.Path]; ok && sameFile(look.row, item.Row) {
 		return more
 	}
-	return tea.Batch(more, tea.Tick(lookDebounce, func(time.Time) tea.Msg { return pickStillMsg{item.Path} }))
+	return tea.Batch(more, m.later(lookDebounce, pickStillMsg{item.Path}))
 }
 
 // sameFile reports whether the file of a session is as it was.
@@ -362,7 +370,7 @@ func (m *picker) refresh() tea.Cmd {
 			fresh, err := store.refresh(ctx)
 			return pickFreshMsg{fresh, err}
 		},
-		tea.Tick(buildTick, func(time.Time) tea.Msg { return pickTickMsg{} }))
+		m.later(buildTick, pickTickMsg{}))
 }
 
 // tick shows how far a build is.
@@ -374,7 +382,7 @@ func (m *picker) tick() tea.Cmd {
 	if files, total := m.store.progress(); total > 0 {
 		m.building = "reading " + comma(files) + " of " + count(total, "file")
 	}
-	return tea.Tick(buildTick, func(time.Time) tea.Msg { return pickTickMsg{} })
+	return m.later(buildTick, pickTickMsg{})
 }
 
 func (m *picker) refreshed(msg pickFreshMsg) tea.Cmd {

@@ -33,42 +33,65 @@ func (m *picker) lookPart(b box) []string {
 }
 
 // lookLines is the whole preview: what the session is, then how it began and
-// how it ends.
+// how it ends. Below the list there is little room: what the session is takes
+// three lines there.
 func (m *picker) lookLines(width int) []string {
 	item, ok := m.current()
 	if !ok {
 		return nil
 	}
+	look, known := m.looks[item.Path]
+	tight := !m.layout().beside && m.mode != modeLook
 	var lines []string
-	add := func(code, text string) {
-		if text = strings.TrimSpace(text); text != "" {
-			lines = append(lines, m.style.paint(code, fit(text, width)))
-		}
+	titles := 2
+	if tight {
+		titles = 1
 	}
-	for _, line := range wrapped(titleOf(item.Row), width, 2) {
+	for _, line := range wrapped(titleOf(item.Row), width, titles) {
 		lines = append(lines, m.style.paint(bold, line))
 	}
-	look, known := m.looks[item.Path]
-	add(cyan, m.tilde(item.Cwd)+goneWord(item))
-	add("", m.sizeLine(item, look, known))
-	add(dim, m.timeLine(item))
-	if known {
-		add("", modelLine(look))
-		add(dim, idLine(look))
-	}
+	lines = append(lines, m.factLines(item, look, known, width, tight)...)
 	if item.Damage != "" {
-		add(red, "! "+drawn(item.Damage))
+		lines = append(lines, m.style.paint(red, fit("! "+drawn(item.Damage), width)))
 	}
 	if !known {
 		return append(lines, "", m.style.paint(dim, "…"))
 	}
 	if look.trouble != "" {
-		lines = append(lines, "")
 		for _, line := range wrapped(look.trouble, width, 4) {
 			lines = append(lines, m.style.paint(red, line))
 		}
 	}
-	return append(lines, m.talkLines(look, width)...)
+	return append(lines, m.talkLines(look, width, tight)...)
+}
+
+// factLines say what a session is: where, how much, when, by which model.
+func (m *picker) factLines(item pickItem, look pickLook, known bool, width int, tight bool) []string {
+	where := m.tilde(item.Cwd) + goneWord(item)
+	size, when := m.sizeLine(item, look, known), m.timeLine(item)
+	model, id := "", ""
+	if known {
+		model, id = modelLine(look), idLine(look)
+	}
+	facts := []struct{ code, text string }{{cyan, where}, {"", size}, {dim, when}, {"", model}, {dim, id}}
+	if tight {
+		facts = []struct{ code, text string }{{cyan, besides(where, when)}, {dim, besides(size, besides(model, id))}}
+	}
+	var lines []string
+	for _, f := range facts {
+		if f.text != "" {
+			lines = append(lines, m.style.paint(f.code, fit(f.text, width)))
+		}
+	}
+	return lines
+}
+
+// besides is two facts on one line.
+func besides(a, b string) string {
+	if a == "" || b == "" {
+		return a + b
+	}
+	return a + " · " + b
 }
 
 func goneWord(item pickItem) string {
@@ -120,7 +143,7 @@ func modelLine(look pickLook) string {
 		parts = append(parts, drawn(look.model))
 	}
 	if look.tokens > 0 {
-		parts = append(parts, humanize.SIWithDigits(look.tokens, 1, "")+"tokens")
+		parts = append(parts, strings.Replace(humanize.SIWithDigits(look.tokens, 1, ""), " ", "", 1)+" tokens")
 	}
 	if look.cost != nil {
 		parts = append(parts, "$"+humanize.FormatFloat("#,###.##", *look.cost))
@@ -144,21 +167,32 @@ func idLine(look pickLook) string {
 }
 
 // talkLines are the first prompts, how many were left out, and the last.
-func (m *picker) talkLines(look pickLook, width int) []string {
+func (m *picker) talkLines(look pickLook, width int, tight bool) []string {
 	var lines []string
+	gap := func() {
+		if !tight {
+			lines = append(lines, "")
+		}
+	}
 	tell := func(p pickPrompt, most int) {
 		head := drawn(p.who)
 		if when := ago(m.now(), p.when); !p.when.IsZero() {
 			head += "  " + when
 		}
-		lines = append(lines, "", m.style.paint(cyan, fit(head, width)))
+		gap()
+		lines = append(lines, m.style.paint(cyan, fit(head, width)))
 		lines = append(lines, wrapped(p.text, width, most)...)
 	}
+	first := 6
+	if tight {
+		first = 2
+	}
 	for _, p := range look.first {
-		tell(p, 6)
+		tell(p, first)
 	}
 	if left := look.prompts - len(look.first) - lastPrompts(look); left > 0 && len(look.first) > 0 {
-		lines = append(lines, "", m.style.paint(dim, middle("… "+comma(left)+" more prompts …", width)))
+		gap()
+		lines = append(lines, m.style.paint(dim, middle("… "+count(left, "more prompt")+" …", width)))
 	}
 	for _, p := range look.last {
 		tell(p, 12)

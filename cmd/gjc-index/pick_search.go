@@ -30,13 +30,15 @@ type pickMeta struct {
 const (
 	searchedTerms = 16   // more are not looked for in titles
 	searchedSets  = 6    // searches of prompts for one query
-	searchedHits  = 3000 // prompts of one such search
+	searchedHits  = 1000 // prompts of one such search, for a first answer
+	deepHits      = 20000
+	shownTitle    = 40   // columns of a title, which are surely seen
 	foldedPrompt  = 1024 // bytes of a first prompt; the index knows the rest
 )
 
 // metasOf are all sessions of an ask in its order.
 func (p *pickIndex) metasOf(ctx context.Context, x *index.Index, ask pickAsk) ([]pickMeta, error) {
-	ask.text, ask.limit = "", 0
+	ask.text, ask.limit, ask.deep = "", 0, false
 	generation := p.generation.Load()
 	p.mu.Lock()
 	kept := p.metas
@@ -90,7 +92,7 @@ func (p *pickIndex) search(ctx context.Context, x *index.Index, ask pickAsk, q i
 		if ctx.Err() != nil {
 			return out, ctx.Err()
 		}
-		hits, more, err := prompts(ctx, x, ask.project, termsOf(q, terms, set))
+		hits, more, err := prompts(ctx, x, ask, termsOf(q, terms, set))
 		if err != nil {
 			return out, err
 		}
@@ -102,10 +104,13 @@ func (p *pickIndex) search(ctx context.Context, x *index.Index, ask pickAsk, q i
 		if lacks[i] != 0 && !ok {
 			continue
 		}
-		item.found = snippet
+		if item.found = snippet; lacks[i] == 0 && index.ParseQuery(ask.text).Match(index.Fold(nil, fit(titleOf(item.Row), shownTitle))) {
+			item.found = "" // the title shows why it is here
+		}
 		out.items = append(out.items, item)
 	}
 	out.total = len(out.items)
+	out.partial = out.partial && out.total < len(metas)
 	return out, nil
 }
 
@@ -144,9 +149,13 @@ func termsOf(q index.Query, terms [][]byte, set uint32) index.Query {
 
 // prompts are the newest prompts that a query finds: the text of each session's
 // newest by the session's path. more says that there are others.
-func prompts(ctx context.Context, x *index.Index, project string, q index.Query) (found map[string]string, more bool, err error) {
-	all, err := x.Search(ctx, index.SearchRequest{Query: q, Role: index.RoleUser, Project: project,
-		Sources: []index.Source{index.SourceSession}, Repeats: true, Limit: searchedHits})
+func prompts(ctx context.Context, x *index.Index, ask pickAsk, q index.Query) (found map[string]string, more bool, err error) {
+	most := searchedHits
+	if ask.deep {
+		most = deepHits
+	}
+	all, err := x.Search(ctx, index.SearchRequest{Query: q, Role: index.RoleUser, Project: ask.project,
+		Sources: []index.Source{index.SourceSession}, Repeats: true, Limit: most})
 	if err != nil {
 		return nil, false, err
 	}
@@ -156,5 +165,5 @@ func prompts(ctx context.Context, x *index.Index, project string, q index.Query)
 			found[hit.Path] = hit.Snippet
 		}
 	}
-	return found, len(all.Hits) >= searchedHits, nil
+	return found, len(all.Hits) >= most, nil
 }

@@ -13,7 +13,8 @@ type pickAsk struct {
 	project string // "" is all
 	sort    index.Sort
 	reverse bool
-	limit   int // of a list without text; a search gives all it finds
+	limit   int  // of a list without text; a search gives all it finds
+	deep    bool // search longer, after a first answer
 }
 
 // pickItem is one line of the list.
@@ -26,10 +27,10 @@ type pickItem struct {
 // pickRows is the answer to a pickAsk.
 type pickRows struct {
 	items   []pickItem
-	total   int // what the ask selects, items or not
-	all     int // sessions there are
-	leftOut int // files that no list has
-	partial bool
+	total   int    // what the ask selects, items or not
+	all     int    // sessions there are
+	leftOut int    // files that no list has
+	partial bool   // there may be more: search deeper
 	empty   string // why there is nothing at all; "" where there is something
 }
 

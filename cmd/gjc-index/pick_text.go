@@ -76,7 +76,10 @@ func wrapped(text string, width, lines int) []string {
 		}
 		for first := true; first || para != ""; first = false {
 			if len(out) == lines {
-				out[lines-1] = fit(out[lines-1]+" …", width)
+				for out[len(out)-1] == "" {
+					out = out[:len(out)-1]
+				}
+				out[len(out)-1] = fit(out[len(out)-1]+" …", width)
 				return out
 			}
 			var line string

@@ -25,7 +25,7 @@ func (m *picker) View() tea.View {
 
 // screen is the lines of the screen, none wider than it is.
 func (m *picker) screen() []string {
-	w, h := max(1, m.width), max(1, m.height)
+	w, h := max(narrowest, m.width), max(1, m.height)
 	if m.mode == modeHelp {
 		return m.helpLines(w, h)
 	}
@@ -58,11 +58,11 @@ func (m *picker) screen() []string {
 func (m *picker) cursorAt() (x, y int, ok bool) {
 	switch m.mode {
 	case modeList:
-		_, x = m.query.shown(m.queryWidth(m.width))
+		_, x = m.query.shown(m.queryWidth(max(narrowest, m.width)))
 		return len(pickMark) + x, 0, true
 	case modeAsk:
 		q := m.question()
-		_, x = m.line.shown(m.width - uniseg.StringWidth(q))
+		_, x = m.line.shown(max(1, m.width-uniseg.StringWidth(q)))
 		return uniseg.StringWidth(q) + x, m.height - 1, true
 	}
 	return 0, 0, false
@@ -97,11 +97,11 @@ func (m *picker) facts(w int) string {
 		return ""
 	}
 	n := comma(m.rows.total)
-	if m.rows.total != m.rows.all {
-		n += "/" + comma(m.rows.all)
-	}
 	if m.rows.partial {
 		n += "+"
+	}
+	if m.rows.total != m.rows.all {
+		n += " of " + comma(m.rows.all)
 	}
 	where := "all projects"
 	if m.ask.project != "" {
@@ -340,7 +340,27 @@ func (m *picker) titleCell(item pickItem, room int) (title, found string) {
 	}
 	title = fit(title, room*2/5)
 	rest := room - uniseg.StringWidth(title)
-	return title, pad(fit("  "+drawn(item.found), rest), rest)
+	return title, pad("  "+fit(aroundTerm(drawn(item.found), m.ask.text, rest-2), rest-2), rest)
+}
+
+// aroundTerm begins a text that is too long shortly before the first word that
+// was searched, so that it is seen.
+func aroundTerm(text, query string, width int) string {
+	low := strings.ToLower(text)
+	at := -1
+	for term := range strings.FieldsSeq(strings.ToLower(query)) {
+		if i := strings.Index(low, strings.Trim(term, `"`)); i >= 0 && (at < 0 || i < at) {
+			at = i
+		}
+	}
+	if at < 0 || len(low) != len(text) || uniseg.StringWidth(text) <= width {
+		return text
+	}
+	from := strings.LastIndexByte(text[:max(0, at-width/4)], ' ') + 1
+	if from == 0 {
+		return text
+	}
+	return "…" + text[from:]
 }
 
 func (m *picker) lastColumn(item pickItem) string {
