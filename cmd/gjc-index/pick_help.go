@@ -6,7 +6,7 @@ import "strings"
 var pickHelp = []struct {
 	keys, does string
 }{
-	{"", "Type to search prompts, titles, directories and ids: every word must occur."},
+	{"", "Type to search: every word must be in one prompt, or in title, directory, id."},
 	{"↑ ↓ ^P ^N", "another session; PgUp PgDn Home End go further"},
 	{"enter", "resume the session"},
 	{"tab", "what can be done to it; Alt and the letter does it at once:"},

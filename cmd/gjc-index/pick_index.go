@@ -131,11 +131,12 @@ func (p *pickIndex) rows(ctx context.Context, ask pickAsk) (pickRows, error) {
 	if err != nil {
 		return pickRows{}, err
 	}
-	if _, out.all, err = x.Sessions(ctx, index.Filter{Limit: 1}); err != nil {
-		return pickRows{}, err
+	if out.all = out.total; ask.text != "" || ask.project != "" {
+		if _, out.all, err = x.Sessions(ctx, index.Filter{Limit: 1}); err != nil {
+			return pickRows{}, err
+		}
 	}
 	p.markPinned(ctx, out.items)
-	p.findHere(ctx, x)
 	out.leftOut = int(p.leftOut.Load())
 	if out.all == 0 {
 		b, said := p.app.aside()
@@ -235,6 +236,7 @@ func (p *pickIndex) refresh(ctx context.Context) (pickFresh, error) {
 // costs.
 func (p *pickIndex) count(ctx context.Context, x *index.Index) error {
 	p.generation.Add(1)
+	p.findHere(ctx, x)
 	_, bad, err := x.Sessions(ctx, index.Filter{Damaged: index.DamagedLost, Children: true, Limit: 1})
 	if err != nil {
 		return err

@@ -128,10 +128,8 @@ type (
 	pickTickMsg struct{}
 )
 
-// Init asks for what the index has, and for what is new.
-func (m *picker) Init() tea.Cmd {
-	return tea.Batch(m.load(), m.refresh(), tea.RequestBackgroundColor)
-}
+// Init asks for what the index has. What is new is asked for when that is shown.
+func (m *picker) Init() tea.Cmd { return tea.Batch(m.load(), tea.RequestBackgroundColor) }
 
 // Update is what the picker does about a message.
 func (m *picker) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
@@ -237,11 +235,15 @@ func (m *picker) listed(msg pickRowsMsg) tea.Cmd {
 		return nil
 	}
 	m.waiting = false
+	var fresh tea.Cmd
+	if !m.loaded {
+		fresh = m.refresh()
+	}
 	if msg.err != nil {
 		if m.ctx.Err() == nil {
 			m.fail("can't list sessions: " + plain(sentence(msg.err)))
 		}
-		return nil
+		return fresh
 	}
 	was, had := m.current()
 	at, line := m.cursor, m.cursor-m.top
@@ -262,9 +264,9 @@ func (m *picker) listed(msg pickRowsMsg) tea.Cmd {
 	m.follow()
 	if m.rows.partial && !m.ask.deep {
 		m.ask.deep, m.stay = true, true
-		return tea.Batch(m.load(), m.moved())
+		return tea.Batch(m.load(), m.moved(), fresh)
 	}
-	return m.moved()
+	return tea.Batch(m.moved(), fresh)
 }
 
 // find is the place of the session at path; else at.

@@ -5,6 +5,7 @@ package main
 
 import (
 	"strings"
+	"unicode"
 	"unicode/utf8"
 
 	"github.com/rivo/uniseg"
@@ -71,7 +72,7 @@ func wrapped(text string, width, lines int) []string {
 	}
 	var out []string
 	for para := range strings.SplitSeq(evenWidth(strings.TrimSpace(safeText(text))), "\n") {
-		if para = strings.TrimRight(para, " "); para == "" && (len(out) == 0 || out[len(out)-1] == "") {
+		if para = strings.TrimRightFunc(para, unicode.IsSpace); para == "" && (len(out) == 0 || out[len(out)-1] == "") {
 			continue
 		}
 		for first := true; first || para != ""; first = false {
@@ -101,7 +102,7 @@ func brokenOff(text string, width int) (line, rest string) {
 			if can == 0 {
 				can = max(end, len(cluster))
 			}
-			return strings.TrimRight(text[:can], " "), strings.TrimLeft(text[can:], " ")
+			return strings.TrimRightFunc(text[:can], unicode.IsSpace), strings.TrimLeftFunc(text[can:], unicode.IsSpace)
 		}
 		used, end = used+w, end+len(cluster)
 		if bounds&uniseg.MaskLine != uniseg.LineDontBreak {
@@ -109,7 +110,7 @@ func brokenOff(text string, width int) (line, rest string) {
 		}
 		left, state = next, st
 	}
-	return strings.TrimRight(text, " "), ""
+	return strings.TrimRightFunc(text, unicode.IsSpace), ""
 }
 
 // typed is a line that somebody types.
