@@ -248,7 +248,7 @@ func (e exporting) writer(ctx context.Context, row index.Row) (func(io.Writer) e
 		return nil, nil, err
 	}
 	if e.format == export.JSONL {
-		if _, err := e.fsys.Lstat(session.ArchivePath(row.Path)); err == nil {
+		if _, _, there, err := session.FindArchive(e.fsys, row.Path); err == nil && there {
 			e.note("what was archived of the session is not in a session file: --format archive has it")
 		}
 		return func(w io.Writer) error {

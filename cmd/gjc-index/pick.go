@@ -140,8 +140,8 @@ func (a *app) runPicker(ctx context.Context, on *os.File, f pickFlags, project s
 	}
 	m := newPicker(ctx, store, a.now)
 	m.printing = store.printing
-	m.style.colour = a.env("NO_COLOR") == ""
-	m.user, _ = os.UserHomeDir() // without one no directory is shortened
+	m.style.colour = a.screen.colour || !a.screen.terminal && a.env("NO_COLOR") == "" // stderr has it
+	m.user, _ = os.UserHomeDir()                                                      // without one no directory is shortened
 	m.ask.project = project
 	m.query.set(f.query)
 	m.ask.text = m.query.text

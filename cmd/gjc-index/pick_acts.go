@@ -149,7 +149,7 @@ func (m *picker) acted(msg pickDoneMsg) tea.Cmd {
 	if msg.done.bad {
 		return nil
 	}
-	delete(m.looks, msg.item.Path)
+	m.age++
 	switch msg.act {
 	case actTrash:
 		item := msg.item

@@ -35,7 +35,7 @@ func (a *app) aside() (*app, *overheard) {
 	return &app{
 		stdin: strings.NewReader(""), out: bufio.NewWriter(&s.out), stderr: &s.notes,
 		fsys: a.fsys, now: a.now, env: a.env, screen: screen{width: defaultWidth},
-		home: a.home, sessionDir: a.sessionDir, noRefresh: true, maxLine: a.maxLine,
+		home: a.home, sessionDir: a.sessionDir, config: a.config, noRefresh: true, maxLine: a.maxLine,
 		projects: map[string]string{}, noted: map[string]bool{}, huge: a.huge,
 	}, s
 }
@@ -63,7 +63,7 @@ func (p *pickIndex) act(ctx context.Context, act pickAct, item pickItem, arg str
 }
 
 func (a *app) picked(ctx context.Context, p *pickIndex, act pickAct, item pickItem, arg string) (pickDone, error) {
-	write := writeFlags{migration: string(scope.CopyRetain)}
+	write := writeFlags{}
 	name := "“" + fit(titleOf(item.Row), 40) + "”"
 	switch act {
 	case actPin:
@@ -81,7 +81,7 @@ func (a *app) picked(ctx context.Context, p *pickIndex, act pickAct, item pickIt
 		defer debug.SetGCPercent(usualGC)
 		return pickDone{}, a.archiveOne(ctx, item.Path, archiveFlags{})
 	case actTrash:
-		return a.pickTrash(ctx, item, write)
+		return a.pickTrash(ctx, item)
 	}
 	st, err := a.lifeStore()
 	if err != nil {
@@ -133,12 +133,12 @@ func (a *app) pickExport(ctx context.Context, p *pickIndex, item pickItem, out s
 	return pickDone{text: "exported to " + plain(out)}, nil
 }
 
-func (a *app) pickTrash(ctx context.Context, item pickItem, write writeFlags) (pickDone, error) {
+func (a *app) pickTrash(ctx context.Context, item pickItem) (pickDone, error) {
 	t, err := a.target(ctx, item.Path)
 	if err != nil {
 		return pickDone{}, err
 	}
-	st, err := a.store(write)
+	st, err := a.store(writeFlags{migration: string(scope.CopyRetain)})
 	if err != nil {
 		return pickDone{}, err
 	}

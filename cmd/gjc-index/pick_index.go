@@ -26,6 +26,7 @@ type pickIndex struct {
 	store   *session.Store
 	openErr error
 
+	noted        string       // by the last refresh; there is one at a time
 	files, total atomic.Int64 // of a build
 	building     atomic.Bool
 	leftOut      atomic.Int64
@@ -47,6 +48,7 @@ type pickIndex struct {
 func (p *pickIndex) open(ctx context.Context) (*index.Index, error) {
 	p.opening.Do(func() {
 		opt := p.app.options(&buildBar{})
+		opt.Watched = true
 		opt.Progress = func(g index.Progress) {
 			p.files.Store(int64(g.Files))
 			p.total.Store(int64(g.TotalFiles))
@@ -195,41 +197,41 @@ func (p *pickIndex) markPinned(ctx context.Context, items []pickItem) {
 	}
 }
 
-// refresh brings the index up to date and sums up what sessions have cost.
-func (p *pickIndex) refresh(ctx context.Context) (pickFresh, error) {
+// refresh brings the index up to date and sums up what sessions have cost. note
+// says what a person must know of it.
+func (p *pickIndex) refresh(ctx context.Context) (note string, err error) {
 	end, err := p.begin()
 	if err != nil {
-		return pickFresh{}, err
+		return "", err
 	}
 	defer end()
 	x, err := p.open(ctx)
 	if err != nil {
-		return pickFresh{}, err
+		return "", err
 	}
-	var out pickFresh
-	first := p.costs.Load() == nil
 	if p.app.noRefresh && p.app.sessionDir == "" && p.generation.Load() == 0 {
-		return pickFresh{changed: true}, p.count(ctx, x)
+		return "", p.count(ctx, x)
 	}
 	p.building.Store(true)
 	rep, err := x.Refresh(ctx)
 	p.building.Store(false)
 	if err != nil {
-		return out, err
+		return "", err
 	}
-	switch {
+	switch notes := x.Notes(); {
 	case rep.Unwritten != nil:
-		out.note = "what is new can't be written to the index: " + sentence(rep.Unwritten)
+		note = "what is new can't be written to the index: " + sentence(rep.Unwritten)
 	case rep.Busy:
-		out.note = "another process is writing the index: what is new is read from the files"
-	case len(x.Notes()) > 0:
-		out.note = x.Notes()[0]
+		note = "another process is writing the index: what is new is read from the files"
+	case len(notes) > 0:
+		note = notes[0]
 	}
-	out.changed = first || rep.Added+rep.Changed+rep.Removed > 0 || rep.Busy || rep.NoIndex
-	if !out.changed {
-		return out, nil
+	if note == p.noted { // once is enough
+		note = ""
+	} else {
+		p.noted = note
 	}
-	return out, p.count(ctx, x)
+	return plain(note), p.count(ctx, x)
 }
 
 // count finds out what the list shows beside the sessions: files left out, and

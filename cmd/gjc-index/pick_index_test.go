@@ -297,7 +297,7 @@ func FuzzWrappedFits(f *testing.F) {
 				t.Fatalf("line %q in %d columns", line, width)
 			}
 		}
-		var typing typed
+		var typing inputLine
 		typing.insert(text)
 		for _, key := range []string{"left", "backspace", "ctrl+w", "right", "delete", "ctrl+a", "ctrl+k"} {
 			typing.edit(key)

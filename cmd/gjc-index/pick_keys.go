@@ -114,7 +114,7 @@ func (m *picker) listKey(key string) (tea.Cmd, bool) {
 		m.mode = modeHelp
 		return nil, true
 	case "f5":
-		m.say("looking for what is new")
+		m.say(lookingForNew)
 		return m.refresh(), true
 	case "ctrl+t":
 		return m.narrow(), true

@@ -23,7 +23,7 @@ type picker struct {
 	width, height int
 
 	ask     pickAsk
-	query   typed
+	query   inputLine
 	rows    pickRows
 	loaded  bool // an answer has come
 	cursor  int
@@ -36,15 +36,16 @@ type picker struct {
 	waiting bool // an ask is under way
 
 	looks      map[string]pickLook // by path
+	age        int                 // rises when looks may be out of date
 	looking    string              // the path that is being looked at
 	cancelLook context.CancelFunc
 	scroll     int  // lines of the preview that are above it
 	plain      bool // no preview beside the list
 
 	mode   pickMode
-	line   typed    // what a question is answered with
-	act    pickAct  // what is asked for, or done just now
-	on     pickItem // the session that it is done to
+	line   inputLine // what a question is answered with
+	act    pickAct   // what is asked for, or done just now
+	on     pickItem  // the session that it is done to
 	doing  bool
 	undo   []pickItem // what was moved to the trash; found is where it lies
 	status string
@@ -83,6 +84,9 @@ type pickResult struct {
 	item pickItem
 }
 
+// lookingForNew is said until a refresh that was asked for has ended.
+const lookingForNew = "looking for what is new…"
+
 // How many sessions are asked for at first, and how long the picker waits for
 // another key before it asks.
 const (
@@ -117,8 +121,8 @@ type (
 	}
 	pickStillMsg struct{ path string } // the cursor stayed
 	pickFreshMsg struct {
-		fresh pickFresh
-		err   error
+		note string
+		err  error
 	}
 	pickDoneMsg struct {
 		act  pickAct
@@ -317,7 +321,7 @@ func (m *picker) moved() tea.Cmd {
 		m.cancelLook()
 	}
 	m.looking = ""
-	if look, ok := m.looks[item.Path]; ok && sameFile(look.row, item.Row) {
+	if look, ok := m.looks[item.Path]; ok && look.age == m.age && sameFile(look.row, item.Row) {
 		return more
 	}
 	return tea.Batch(more, m.later(lookDebounce, pickStillMsg{item.Path}))
@@ -353,6 +357,7 @@ func (m *picker) looked(msg pickLookMsg) {
 	if len(m.looks) >= keptLooks {
 		clear(m.looks)
 	}
+	msg.look.age = m.age
 	m.looks[msg.path] = msg.look
 	if i := m.find(msg.path, -1); i >= 0 {
 		m.rows.items[i].pinned = msg.look.pinned
@@ -369,8 +374,8 @@ func (m *picker) refresh() tea.Cmd {
 	ctx, store := m.ctx, m.store
 	return tea.Batch(
 		func() tea.Msg {
-			fresh, err := store.refresh(ctx)
-			return pickFreshMsg{fresh, err}
+			note, err := store.refresh(ctx)
+			return pickFreshMsg{note, err}
 		},
 		m.later(buildTick, pickTickMsg{}))
 }
@@ -392,18 +397,17 @@ func (m *picker) refreshed(msg pickFreshMsg) tea.Cmd {
 	switch {
 	case msg.err != nil && m.ctx.Err() == nil:
 		m.fail("can't look for new sessions: " + plain(sentence(msg.err)))
-	case msg.fresh.note != "" && m.status == "":
-		m.say(plain(msg.fresh.note))
+	case msg.note != "" && m.status == "":
+		m.say(msg.note)
+	case m.status == lookingForNew:
+		m.status = ""
 	}
 	var next tea.Cmd
 	if m.again {
 		m.again = false
 		next = m.refresh()
 	}
-	if !msg.fresh.changed && m.loaded {
-		return next
-	}
-	clear(m.looks)
+	m.age++
 	return tea.Batch(m.reload(), next)
 }
 

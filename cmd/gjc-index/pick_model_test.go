@@ -29,7 +29,6 @@ type shelf struct {
 	asked    []pickAsk
 	acts     []string
 	refuse   error
-	fresh    pickFresh
 	freshErr error
 	rowsErr  error
 	hereDir  string
@@ -74,11 +73,11 @@ func (s *shelf) look(_ context.Context, item pickItem) (pickLook, error) {
 	}, nil
 }
 
-func (s *shelf) refresh(context.Context) (pickFresh, error) { return s.fresh, s.freshErr }
-func (s *shelf) progress() (int, int)                       { return 1200, 9000 }
-func (s *shelf) here() string                               { return s.hereDir }
-func (s *shelf) canEnd(pickItem, pickEnd) error             { return s.endErr }
-func (s *shelf) exportName(item pickItem) string            { return item.ID + ".html" }
+func (s *shelf) refresh(context.Context) (string, error) { return "", s.freshErr }
+func (s *shelf) progress() (int, int)                    { return 1200, 9000 }
+func (s *shelf) here() string                            { return s.hereDir }
+func (s *shelf) canEnd(pickItem, pickEnd) error          { return s.endErr }
+func (s *shelf) exportName(item pickItem) string         { return item.ID + ".html" }
 
 func (s *shelf) act(_ context.Context, act pickAct, item pickItem, arg string) pickDone {
 	s.acts = append(s.acts, fmt.Sprintf("%s %s %q %q", doing(act), item.ID, item.found, arg))
@@ -284,7 +283,7 @@ func TestPickerFitsAnyScreen(t *testing.T) {
 }
 
 func TestPickerKeepsItsSession(t *testing.T) {
-	s := &shelf{items: someSessions(), fresh: pickFresh{changed: true}}
+	s := &shelf{items: someSessions()}
 	d := drive(t, s, 80, 24)
 	d.keys("down", "down")
 	d.wantCurrent("0195c202")

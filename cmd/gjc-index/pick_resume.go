@@ -10,25 +10,16 @@ import (
 	"github.com/gajae-code/gjc-index/index"
 )
 
-// resumeWords is the command that goes on with a session, as a template: {id},
-// {path} and {cwd} stand for the session's.
-func resumeWords(*app) ([]string, error) { return []string{"gjc", "--resume", "{id}"}, nil }
-
 // resumeCommand is the command that goes on with a session.
 func (a *app) resumeCommand(row index.Row) ([]string, error) {
-	words, err := resumeWords(a)
+	set, err := a.settings()
 	if err != nil {
 		return nil, err
 	}
-	if strings.Contains(strings.Join(words, " "), "{id}") && !canBeID(row.ID) {
-		return nil, errors.New("its id can't be given to a program")
+	if strings.Contains(strings.Join(set.Resume, " "), "{id}") && !canBeID(row.ID) {
+		return nil, errors.New("its id can't be given to a program; a resume command with {path} can be set: gjc-index config")
 	}
-	fill := strings.NewReplacer("{id}", row.ID, "{path}", row.Path, "{cwd}", row.Cwd)
-	out := make([]string, len(words))
-	for i, word := range words {
-		out[i] = fill.Replace(word)
-	}
-	return out, nil
+	return set.resumeCommand(row.ID, row.Path, row.Cwd), nil
 }
 
 // canRun says why a command can't be run in a directory.
@@ -37,7 +28,7 @@ func (a *app) canRun(words []string, cwd string) error {
 		return fmt.Errorf("its directory %s is gone; gjc-index rebind gives its sessions to another", cwd)
 	}
 	if _, err := exec.LookPath(words[0]); err != nil {
-		return fmt.Errorf("there is no program %q here to resume it with", words[0])
+		return fmt.Errorf("there is no program %q here to resume it with; gjc-index config says how to set another", words[0])
 	}
 	return nil
 }

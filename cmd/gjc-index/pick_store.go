@@ -44,6 +44,7 @@ type pickPrompt struct {
 // pickLook is what the preview says of one session.
 type pickLook struct {
 	row      index.Row
+	age      int    // of the picker, when it was looked
 	short    string // of its id
 	model    string
 	cost     *float64
@@ -84,18 +85,12 @@ type pickDone struct {
 	path  string // the session that the cursor goes to
 }
 
-// pickFresh is what came of a refresh.
-type pickFresh struct {
-	changed bool
-	note    string
-}
-
 // pickStore is what the picker shows and changes. Everything but close may
 // wait, ends with its context, and is called by several goroutines.
 type pickStore interface {
 	rows(ctx context.Context, ask pickAsk) (pickRows, error)
 	look(ctx context.Context, item pickItem) (pickLook, error)
-	refresh(ctx context.Context) (pickFresh, error)
+	refresh(ctx context.Context) (note string, err error)
 	progress() (files, total int) // of a build that is going on
 	here() string                 // the project of the working directory
 	act(ctx context.Context, act pickAct, item pickItem, arg string) pickDone

@@ -113,8 +113,8 @@ func brokenOff(text string, width int) (line, rest string) {
 	return strings.TrimRightFunc(text, unicode.IsSpace), ""
 }
 
-// typed is a line that somebody types.
-type typed struct {
+// inputLine is a line that somebody types.
+type inputLine struct {
 	text string
 	at   int // byte before which the cursor stands
 }
@@ -122,9 +122,9 @@ type typed struct {
 // maxTyped bounds what may be pasted into a line, in bytes.
 const maxTyped = 4096
 
-func (t *typed) set(text string) { t.text, t.at = text, len(text) }
+func (t *inputLine) set(text string) { t.text, t.at = text, len(text) }
 
-func (t *typed) insert(text string) {
+func (t *inputLine) insert(text string) {
 	text = strings.Map(func(r rune) rune {
 		if r == '\n' || r == '\t' {
 			return ' '
@@ -139,7 +139,7 @@ func (t *typed) insert(text string) {
 }
 
 // before is where the character before the cursor begins.
-func (t *typed) before() int {
+func (t *inputLine) before() int {
 	last, state := 0, -1
 	for rest := t.text[:t.at]; rest != ""; {
 		last = t.at - len(rest)
@@ -149,15 +149,15 @@ func (t *typed) before() int {
 }
 
 // after is where the character at the cursor ends.
-func (t *typed) after() int {
+func (t *inputLine) after() int {
 	cluster, _, _, _ := uniseg.FirstGraphemeClusterInString(t.text[t.at:], -1)
 	return t.at + len(cluster)
 }
 
-func (t *typed) cut(from, to int) { t.text, t.at = t.text[:from]+t.text[to:], from }
+func (t *inputLine) cut(from, to int) { t.text, t.at = t.text[:from]+t.text[to:], from }
 
 // edit does what a key of line editing does; false if it is none.
-func (t *typed) edit(key string) bool {
+func (t *inputLine) edit(key string) bool {
 	switch key {
 	case "left", "ctrl+b":
 		t.at = t.before()
@@ -187,7 +187,7 @@ func (t *typed) edit(key string) bool {
 
 // shown is the part of the line around the cursor that fits in width columns,
 // and the cursor's column in it.
-func (t *typed) shown(width int) (text string, column int) {
+func (t *inputLine) shown(width int) (text string, column int) {
 	left, right := evenWidth(t.text[:t.at]), evenWidth(t.text[t.at:])
 	if over := uniseg.StringWidth(left) - (width - 1); over > 0 {
 		for state := -1; left != "" && over >= 0; {
