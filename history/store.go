@@ -25,6 +25,8 @@ type Options struct {
 	Now func() time.Time
 	// BatchFor is how long stored prompts may wait for company; 0 is 100 ms.
 	BatchFor time.Duration
+	// BusyTimeout is how long another process's lock is waited for; 0 is 5 s.
+	BusyTimeout time.Duration
 	// CloseFor is how long Close tries to store what is queued; 0 is 15 s.
 	CloseFor time.Duration
 }
@@ -85,7 +87,7 @@ func (s *Store) open(ctx context.Context) (err error) {
 		return err
 	}
 	s.db, err = migrations.Open(ctx, s.fsys, s.path, migrations.History,
-		migrations.Options{Fallback: migrations.Truncate})
+		migrations.Options{Fallback: migrations.Truncate, BusyTimeout: s.opt.BusyTimeout})
 	if err != nil {
 		return err
 	}
@@ -120,7 +122,7 @@ func (s *Store) open(ctx context.Context) (err error) {
 }
 
 func (s *Store) openReadOnly(ctx context.Context) (err error) {
-	s.db, err = migrations.Open(ctx, s.fsys, s.path, migrations.History, migrations.Options{ReadOnly: true})
+	s.db, err = migrations.Open(ctx, s.fsys, s.path, migrations.History, migrations.Options{ReadOnly: true, BusyTimeout: s.opt.BusyTimeout})
 	if err != nil {
 		return err
 	}

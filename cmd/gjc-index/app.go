@@ -37,6 +37,8 @@ type app struct {
 
 	noted map[string]bool // what the index noted and was told
 
+	patience time.Duration // how long a lock on history.db is waited for; 0: as long as is usual
+
 	spared bool  // garbage is collected later than usual
 	huge   int64 // bytes from which a session is read line by line
 
