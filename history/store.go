@@ -108,7 +108,7 @@ func (s *Store) open(ctx context.Context) (err error) {
 	if err = s.catchUp(ctx); err != nil {
 		return err
 	}
-	if err = s.replay(ctx); err != nil {
+	if err = s.replay(ctx); err != nil && !migrations.Busy(err) { // if busy, the next one to open does it
 		return err
 	}
 	if s.opt.Journal {
@@ -160,6 +160,9 @@ func (s *Store) Close() error {
 	err := s.Flush(ctx)
 	close(s.stop)
 	s.done.Wait()
+	if errors.Is(err, context.DeadlineExceeded) {
+		err = fmt.Errorf("%w: %w", ErrBusy, err) // that is what takes so long
+	}
 	if n := s.queue.size(); n > 0 {
 		err = fmt.Errorf("close history: %d prompts are not stored: %w", n, err)
 	} else {

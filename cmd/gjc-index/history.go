@@ -50,8 +50,8 @@ func (a *app) writeHistory(ctx context.Context, fn func(h *history.Store) error)
 	if err := home.Prepare(a.fsys); err != nil {
 		return err
 	}
-	h, err := history.Open(ctx, a.fsys, home.HistoryDB(), 
-		history.Options{Now: a.now, Journal: true, BusyTimeout: a.patience, CloseFor: a.patience})
+	h, err := history.Open(ctx, a.fsys, home.HistoryDB(),
+		history.Options{Now: a.now, Journal: true, BusyTimeout: a.patience, CloseFor: 3 * a.patience})
 	if err != nil {
 		return err
 	}
