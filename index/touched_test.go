@@ -99,7 +99,7 @@ func TestTouchedEqualsARecountWhateverHappens(t *testing.T) {
 			checkEqual(t, x)
 		})
 	}
-	if found < 100 {
+	if found < 60 {
 		t.Errorf("only %d sessions found: the test tests nothing", found)
 	}
 }
