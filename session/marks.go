@@ -21,6 +21,9 @@ import (
 type marks struct {
 	st *Store
 
+	known func(path string, info storage.Info) ([][32]byte, bool) // may be nil
+	knew  int                                                     // files that it knew
+
 	mu   sync.Mutex
 	seen map[blob.Ref]bool
 	done map[string]fileMark // searched files, by path
@@ -157,8 +160,29 @@ func (w *markWalk) file(path string, info storage.Info) {
 	if ok && known == markOf(info) {
 		return
 	}
+	if w.m.knows(path, info) {
+		return
+	}
 	w.files++
 	w.jobs <- job{path, info}
+}
+
+// knows marks what a file names if that is known without a search.
+func (m *marks) knows(path string, info storage.Info) bool {
+	if m.known == nil {
+		return false
+	}
+	sums, ok := m.known(path, info)
+	if !ok {
+		return false
+	}
+	m.knew++
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for _, sum := range sums {
+		m.seen[blob.RefOfSum(sum)] = true
+	}
+	return true
 }
 
 const markBuffer = 1 << 20 // bytes read at once
