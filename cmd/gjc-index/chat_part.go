@@ -25,7 +25,7 @@ func (a *app) pageInPart(ctx context.Context, x *index.Index, row index.Row, f c
 	if row.Size < a.huge || row.State != index.StateOK || row.Damage != "" || row.Estimated || row.Version < 3 || row.Entries == 0 {
 		return p, false, nil
 	}
-	if _, _, there, err := session.FindArchive(a.fsys, row.Path); there || err != nil {
+	if _, _, archived, err := session.FindArchive(a.fsys, row.Path); err != nil || archived {
 		return p, false, nil
 	}
 	opt, err := a.chatOptions(row, f)
