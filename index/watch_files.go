@@ -126,11 +126,24 @@ func (w *watcher) takeWithin(name string, deeper bool, op fsnotify.Op) {
 			w.dirty = map[string]bool{}
 		}
 		w.dirty[name], w.touched = true, true
-	case strings.HasPrefix(name, "event-id-sequence"):
-	case strings.HasPrefix(name, ".") && w.scope("") < 0:
-	case made, op.Has(fsnotify.Chmod), strings.HasSuffix(name, ".jsonl"), strings.HasPrefix(name, "."):
+	case w.isSequence(name):
+	case w.scope("") >= 0: // a session here may be written by a name that it has no more
+		w.last, w.touched = nil, true
+	case strings.HasPrefix(name, "."):
+	case made, op.Has(fsnotify.Chmod), strings.HasSuffix(name, ".jsonl"):
 		w.last, w.touched = nil, true
 	}
+}
+
+// isSequence reports whether a name is that of the file of event ids, which
+// changes with each block of them.
+func (w *watcher) isSequence(name string) bool {
+	path := filepath.Join(w.root(), name)
+	if name != filepath.Base(w.x.home.EventSequence()) {
+		return false
+	}
+	info, err := w.x.fsys.Lstat(path)
+	return err != nil && w.scope(name) < 0 || info.Kind == storage.Regular
 }
 
 // scope is where a scope stands in the last walk; -1 if it doesn't.
