@@ -94,6 +94,10 @@ type watcher struct {
 	again   bool            // the last flush could not finish
 	tries   int             // how many flushes before could not either
 
+	older    bool   // there are sessions of older layouts
+	receipts bool   // what says which of them have a copy is watched
+	sources  string // sum of what the database knows of that; "" if that is not all
+
 	clean bool  // the database held everything when stamp was taken
 	stamp stamp // of the database after the last flush
 	took  time.Duration
@@ -269,6 +273,11 @@ func (w *watcher) flush(ctx context.Context) error {
 	}
 	if w.stamp, err = w.readStamp(ctx); err != nil {
 		return err
+	}
+	if w.sources = ""; w.older {
+		if w.sources, err = w.knownSources(ctx); err != nil {
+			return err
+		}
 	}
 	w.clean = vouches && !w.again && rep.History == "" && w.complete()
 	if !w.again {

@@ -537,8 +537,7 @@ func TestNoPromiseWhereItCanNotBeKept(t *testing.T) {
 		"hard link": func(t *testing.T, home string) {
 			mustDo(t, os.Link(put(t, home, "p/one.jsonl", watchHeader), filepath.Join(home, "other")))
 		},
-		"older layout": func(t *testing.T, home string) { put(t, home, "-w/one.jsonl", watchHeader) },
-		"link":         func(t *testing.T, home string) { mustDo(t, os.Symlink(home, filepath.Join(home, "sessions", "x"))) },
+		"link": func(t *testing.T, home string) { mustDo(t, os.Symlink(home, filepath.Join(home, "sessions", "x"))) },
 	} {
 		t.Run(name, func(t *testing.T) {
 			home := t.TempDir()
