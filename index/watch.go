@@ -55,10 +55,11 @@ type WatchOptions struct {
 // Other processes ask it by a socket beside the index whether the index holds
 // all that happened before they asked (Options.Watched). Where that can't be
 // promised the answer is no, and they look for themselves: on a system or a
-// file system whose notices are not complete, while a file can't be read or
-// has several links, where older layouts have sessions. Nothing a killed
-// watcher leaves is taken for an answer. What Watch can't see is a change
-// through a memory mapping, and a file system mounted over a scope meanwhile.
+// file system whose notices are not complete, while a file is refused or has
+// several links, while a session of an older layout has lost its copy. Nothing
+// a killed watcher leaves is taken for an answer. What Watch can't see is a
+// change through a memory mapping, and a file system mounted over a scope
+// meanwhile.
 //
 // Errors: *WatchedError, ErrNoIndex, ErrWatchLimit, ErrHomeGone, fs.ErrNotExist
 // if there is no home, scope.ErrNetwork. The end of ctx is none.
