@@ -267,7 +267,7 @@ func (w *watcher) flush(ctx context.Context) error {
 	if rep.NoIndex && !rep.Busy {
 		return errors.Join(ErrNoIndex, rep.Unwritten)
 	}
-	if w.again = rep.Busy || rep.Unwritten != nil; w.again {
+	if w.again = rep.Busy || rep.Unwritten != nil || w.x.unstored() != nil; w.again {
 		w.tries++
 	} else {
 		w.tries = 0
