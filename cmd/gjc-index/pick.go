@@ -31,8 +31,8 @@ ids; enter resumes the session by running gjc --resume ID in its directory; tab
 shows what else can be done to it; ? shows all keys. It is what gjc-index does
 on a terminal without arguments.
 
-With --print or --json the session chosen is printed and nothing is run, for
-shells; nothing chosen is exit status 130. The screen is drawn on stderr where
+With --print or --json the session chosen is printed (as JSON as list prints it)
+and nothing is run, for shells; nothing chosen is exit status 130. The screen is drawn on stderr where
 stdout is no terminal.`,
 		Example: `  gjc-index pick --project .
   gjc-index pick --query 'retry timeout'
