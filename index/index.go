@@ -25,6 +25,7 @@ type Options struct {
 	Progress    func(Progress)                  // told of a build's progress; may be nil
 	MaxLine     int64                           // longest line in bytes; 0: jsonl's default
 	Workers     int                             // readers of files at once; 0: by the number of cores
+	Watched     bool                            // Refresh asks a process that watches the home; see Watch
 }
 
 // tick is the clock tick of the file system that the sessions lie on.
