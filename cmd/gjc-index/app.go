@@ -37,8 +37,8 @@ type app struct {
 
 	noted map[string]bool // what the index noted and was told
 
-	spared bool  // garbage is collected later than usual
-	huge   int64 // bytes from which a session is read line by line
+	collects bool  // garbage is collected as a build does
+	huge     int64 // bytes from which a session is read line by line
 
 	failed  []index.Failure // what the refresh could not read
 	leftOut int             // files or lines left out: exit status 3
