@@ -157,7 +157,7 @@ func TestPickerOnATerminal(t *testing.T) {
 	screen = s.awaitText("8 of 311")
 	for i, line := range strings.Split(screen, "\n") {
 		left, _, ok := strings.Cut(line, "│")
-		if w := uniseg.StringWidth(left); ok && w != 63 {
+		if w := uniseg.StringWidth(left); ok && w != 70 {
 			t.Errorf("line %d: the bar is in column %d: %q", i, w, line)
 		}
 	}
