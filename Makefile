@@ -9,7 +9,7 @@ SOAK    ?= 10m
 
 export CGO_ENABLED ?= 0
 
-.PHONY: all build demo test race lint check cross fuzz bench corpus golden kills torture soak bench-record bench-compare vuln clean
+.PHONY: all build demo test race lint check cross fuzz bench corpus golden kills torture soak bench-record bench-compare vuln man dist pictures clean
 
 all: build
 
@@ -79,6 +79,16 @@ torture: build ## each writing command fails, is killed, runs out of disk at eac
 
 soak: ## many processes on one home for SOAK; nothing may be lost
 	GJC_SOAK=$(SOAK) $(GO) test ./cmd/gjc-index -run 'TestSoak$$' -count=1 -timeout 120m -v
+
+man: build ## the manual pages, in dist/man/
+	mkdir -p dist/man
+	$(BIN) man --dir dist/man
+
+dist: ## static binaries for each platform with checksums, in dist/; what is promised of them is checked
+	$(GO) run ./internal/release -version $(VERSION) -dir dist
+
+pictures: ## the pictures of the README, drawn of what the command prints on the demo store
+	UPDATE_PICTURES=1 $(GO) test ./cmd/gjc-index -run PicturesAreTrue -count=1
 
 clean:
 	rm -rf bin dist $(CORPUS)

@@ -196,6 +196,9 @@ func (x *Index) update(ctx context.Context, db *migrations.DB, w *walk, rep *Rep
 		x.note(noteFull)
 		x.setPending(pendingOf(w, p))
 		return nil
+	case errors.Is(err, errNoRows): // places can't be given without what is there
+		x.setPending(pendingOf(w, p))
+		return nil
 	case errors.Is(err, errReplan):
 		x.setPending(pendingOf(w, p)) // for when it was the last try
 	}
@@ -250,7 +253,7 @@ func (u *updating) write(ctx context.Context, last bool) error {
 		if err := bumpGeneration(ctx, tx, u.plan.generation); err != nil {
 			return err
 		}
-		w, err := newWriter(ctx, tx, false)
+		w, err := u.x.newWriter(ctx, tx, false)
 		if err != nil {
 			return err
 		}

@@ -94,13 +94,18 @@ them, kept fresh by each command, and can be thrown away at any time.`,
 	root.AddCommand(a.sessionCommands()...)
 	root.AddCommand(a.lifeCommands()...)
 	root.AddCommand(a.exportCommands()...)
+	root.AddCommand(a.overviewCommands()...)
 	root.InitDefaultCompletionCmd()
 	if c, _, err := root.Find([]string{"completion"}); err == nil {
 		c.Args, c.RunE = rootArgs, func(c *cobra.Command, _ []string) error { return c.Help() }
 		c.Example = "  source <(gjc-index completion bash)"
+		for _, sub := range c.Commands() {
+			sub.Example = "  " + sub.CommandPath()
+		}
 	}
 	complete(root, "colour", colours...)
 	groupCommands(root)
+	a.completeAll(root, a.offeredFlags())
 	return root
 }
 

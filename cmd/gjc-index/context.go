@@ -22,7 +22,7 @@ func (a *app) contextCommand() *cobra.Command {
 thinking level, mode, selected tools. Only the lines that decide it are read. A
 leaf may also be an entry that was archived.`,
 		Example: "  gjc-index context 0195c2 | jq '.messages | length'",
-		Args:    oneArg("a session id"), ValidArgsFunction: a.completeID,
+		Args:    oneArg("a session id"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return a.withIndex(cmd.Context(), func(x *index.Index) error { return a.context(cmd, x, args[0], leaf, strict) })
 		},

@@ -127,7 +127,7 @@ func (a *app) pickExport(ctx context.Context, p *pickIndex, item pickItem, out s
 		return pickDone{}, err
 	}
 	e := exporting{app: a, x: x, f: f, format: format, redact: redact.Count}
-	if err := e.one(ctx, item.Row, out); err != nil {
+	if _, err := e.one(ctx, item.Row, out); err != nil {
 		return pickDone{}, err
 	}
 	return pickDone{text: "exported to " + plain(out)}, nil

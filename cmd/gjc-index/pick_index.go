@@ -172,11 +172,11 @@ func (p *pickIndex) listed(ctx context.Context, x *index.Index, ask pickAsk) (pi
 // cutRow is a row with as much of its texts as a line can show, so that many
 // rows need little memory.
 func cutRow(row index.Row) index.Row {
-	row.Title, row.FirstPrompt = cutText(row.Title), cutText(row.FirstPrompt)
+	row.Title, row.FirstPrompt = headOfText(row.Title), headOfText(row.FirstPrompt)
 	return row
 }
 
-func cutText(text string) string {
+func headOfText(text string) string {
 	const most = 400 // bytes
 	if len(text) <= most {
 		return text

@@ -27,7 +27,7 @@ it.`,
 		Example: `  gjc-index show 0195c2
   gjc-index show 0195c2 --from 10 --to 20
   gjc-index show 0195c2 --all-branches --json | jq -r .type`,
-		Args: oneArg("a session id"), ValidArgsFunction: a.completeID,
+		Args: oneArg("a session id"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return a.withIndex(cmd.Context(), func(x *index.Index) error { return a.show(cmd, x, args[0], f) })
 		},

@@ -20,7 +20,7 @@ func (a *app) treeCommand() *cobra.Command {
 brackets, the last entry marked. Entries that were archived stand in their old
 places; to go on from one of them, bring them back with unarchive.`,
 		Example: "  gjc-index tree 0195c2\n  gjc-index tree 0195c2 --json | jq -r 'select(.label) | .id'",
-		Args:    oneArg("a session id"), ValidArgsFunction: a.completeID,
+		Args:    oneArg("a session id"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return a.withIndex(cmd.Context(), func(x *index.Index) error {
 				return a.with(cmd.Context(), x, args[0], !strict, func(s found) error { return a.printTree(cmd.Context(), s) })

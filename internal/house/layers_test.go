@@ -45,6 +45,8 @@ var layers = map[string][]string{
 	"internal/historycase": {"storage", "migrations", "history", "github.com/jmoiron/sqlx", "github.com/google/go-cmp"},
 	"internal/corpus":      {"scope"},
 	"internal/corpus/cmd":  {"internal/corpus"},
+	"internal/release":     {},
+	"internal/pictures":    {"github.com/rivo/uniseg"},
 }
 
 // sourceFiles calls fn for every Go file of the module that is no test.
