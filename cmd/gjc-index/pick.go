@@ -146,6 +146,9 @@ func (a *app) runPicker(ctx context.Context, on *os.File, f pickFlags, project s
 	m.query.set(f.query)
 	m.ask.text = m.query.text
 	_, err := tea.NewProgram(m, tea.WithContext(ctx), tea.WithInput(a.stdin), tea.WithOutput(on), tea.WithoutSignalHandler()).Run()
+	if err == nil && m.result.end != endNothing {
+		m.result.item.Row = store.whole(ctx, m.result.item.Row)
+	}
 	cancel()
 	err = cmp.Or(err, store.close())
 	if errors.Is(err, context.Canceled) {

@@ -122,6 +122,7 @@ func TestPickerActs(t *testing.T) {
 		{"pin", []string{"alt+p"}, []string{`pinning 0195c200-aaaa "" ""`}},
 		{"pin in the menu", []string{"down", "tab", "p"}, []string{`pinning 0195c201-aaaa "" ""`}},
 		{"title", []string{"alt+t", "!", "enter"}, []string{`renaming 0195c200-aaaa "" "Fix the retry timeout!"`}},
+		{"title of emoji", []string{"down", "down", "alt+t", "enter"}, []string{fmt.Sprintf(`renaming 0195c202-aaaa "" %q`, someSessions()[2].Title)}},
 		{"no title", []string{"alt+t", "esc"}, nil},
 		{"label", []string{"alt+l", "here", "enter"}, []string{`labelling 0195c200-aaaa "m9" "here"`}},
 		{"export", []string{"alt+e", "ctrl+u", "x.md", "enter"}, []string{`exporting 0195c200-aaaa "" "x.md"`}},

@@ -92,7 +92,7 @@ func padPainted(painted, shown string, width int) string {
 
 // facts say how many sessions there are, from where, and in which order.
 func (m *picker) facts(w int) string {
-	if !m.loaded {
+	if !m.loaded || m.rows.all == 0 && m.refreshing {
 		return ""
 	}
 	n := comma(m.rows.total)
