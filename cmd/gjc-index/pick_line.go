@@ -30,16 +30,16 @@ func (m *picker) emptyText() string {
 	switch {
 	case !m.loaded || m.waiting:
 		return "…"
+	case m.rows.all == 0 && m.refreshing:
+		return "the index is being built…"
+	case m.rows.all == 0 && m.rows.empty != "":
+		return m.rows.empty
 	case m.query.text != "" && m.ask.project != "":
 		return "nothing found in this project; ctrl+t searches all, esc clears the search"
 	case m.query.text != "":
 		return "nothing found; esc clears the search"
 	case m.ask.project != "":
 		return "no session is from this project; ctrl+t shows all"
-	case m.refreshing:
-		return "the index is being built…"
-	case m.rows.empty != "":
-		return m.rows.empty
 	}
 	return "no sessions"
 }

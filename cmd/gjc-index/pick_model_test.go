@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"flag"
 	"fmt"
@@ -217,4 +218,39 @@ func TestPickerTakesTheMouse(t *testing.T) {
 	d.send(tea.MouseClickMsg{X: 110, Y: 5, Button: tea.MouseLeft})
 	d.send(tea.MouseClickMsg{X: 5, Y: 30, Button: tea.MouseLeft})
 	d.wantCurrent("0195c203")
+}
+
+// slowShelf answers when it is told that nobody waits any more.
+type slowShelf struct {
+	shelf
+	begun chan struct{}
+}
+
+func (s *slowShelf) rows(ctx context.Context, _ pickAsk) (pickRows, error) {
+	s.begun <- struct{}{}
+	<-ctx.Done()
+	return pickRows{}, ctx.Err()
+}
+
+func TestPickerCancelsWhatIsNoLongerAsked(t *testing.T) {
+	s := &slowShelf{begun: make(chan struct{})}
+	m := newPicker(t.Context(), s, func() time.Time { return pickNow })
+	for name, next := range map[string]func(){
+		"a key":         func() { m.Update(tea.KeyPressMsg{Code: 'x', Text: "x"}) },
+		"another order": func() { m.Update(tea.KeyPressMsg{Code: 's', Mod: tea.ModCtrl}) },
+	} {
+		ended := make(chan tea.Msg, 1)
+		cmd := m.load()
+		go func() { ended <- cmd() }()
+		<-s.begun
+		next()
+		select {
+		case msg := <-ended:
+			if rows, ok := msg.(pickRowsMsg); !ok || !errors.Is(rows.err, context.Canceled) {
+				t.Errorf("%s: %+v", name, msg)
+			}
+		case <-time.After(20 * time.Second):
+			t.Fatalf("%s: the older ask goes on", name)
+		}
+	}
 }
