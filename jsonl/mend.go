@@ -136,7 +136,7 @@ func (m *mender) sound(ctx context.Context, r io.ReaderAt, size int64) bool {
 	if n, err := r.ReadAt(data, 0); int64(n) != size || err != nil && !errors.Is(err, io.EOF) {
 		return false // load meets the same error
 	}
-	in := InspectBytes(ctx, data, LoadOptions{})
+	in := InspectBytes(ctx, data, LoadOptions{MaxLine: m.opt.MaxLine})
 	m.t = in.Transcript
 	return soundInspection(&in)
 }

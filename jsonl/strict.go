@@ -8,6 +8,9 @@ func (t *Transcript) strictRecords() ([]Warning, error) {
 	}
 	var warnings []Warning
 	for _, e := range t.Records {
+		if e.plainMessage() {
+			continue
+		}
 		o := e.Value()
 		known, ok := strictRecord(e.kind, o)
 		if !ok {
@@ -18,6 +21,12 @@ func (t *Transcript) strictRecords() ([]Warning, error) {
 		}
 	}
 	return warnings, nil
+}
+
+// plainMessage reports a message that is known to have the shape without being
+// parsed.
+func (e *Entry) plainMessage() bool {
+	return e.kind == "message" && e.role != "" && e.timestamp != "" && e.idKind == String && (e.parentKind == Null || e.parentKind == String)
 }
 
 // StrictFault is the first record of an upgraded transcript that the strict

@@ -10,6 +10,9 @@ import (
 	"github.com/gajae-code/gjc-index/storage"
 )
 
+// maxKnownBlobs bounds how many images are remembered to be there.
+const maxKnownBlobs = 1 << 18
+
 // missingBlobs tells of the images that a file refers to and that are not there.
 func (d *doctor) missingBlobs(ctx context.Context, f *file) {
 	lost := map[blob.Ref]bool{}
@@ -22,6 +25,9 @@ func (d *doctor) missingBlobs(ctx context.Context, f *file) {
 		if !known {
 			info, err := d.st.fsys.Lstat(d.st.blobs.Path(ref))
 			there = err == nil && info.Kind == storage.Regular
+			if len(d.blobs) > maxKnownBlobs {
+				clear(d.blobs)
+			}
 			d.blobs[sum] = there
 		}
 		if !there {

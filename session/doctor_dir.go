@@ -19,6 +19,8 @@ type dirOf struct {
 	scoped    bool   // a scope: only here something may be written
 	explicit  bool   // of the user's own
 	gone      bool   // the workspace does not exist
+
+	entries []storage.DirEntry // by name
 }
 
 // directories looks at every directory under sessions/.
@@ -130,6 +132,7 @@ func (d *doctor) directory(ctx context.Context, at dirOf) {
 		return
 	}
 	slices.SortFunc(entries, func(a, b storage.DirEntry) int { return cmp.Compare(a.Name, b.Name) })
+	at.entries = entries
 	open := 0
 	for _, e := range entries {
 		if ctx.Err() != nil || d.stop != nil {
@@ -162,6 +165,7 @@ func (d *doctor) children(ctx context.Context, at dirOf, dir string) {
 		d.warn("directory", dir, "can't be listed: "+reasonOf(err), "")
 		return
 	}
+	at.entries = entries
 	for _, e := range entries {
 		if ctx.Err() == nil && scope.IsTranscriptName(e.Name) {
 			d.transcript(ctx, at, filepath.Join(dir, e.Name), e.Info, true)

@@ -61,11 +61,8 @@ func (d *doctor) notPlain(ctx context.Context, f *file, reason string) {
 		d.fault(f, HealthWarn, "refused", reason+", so it is left out of all lists", "put the file itself in its place")
 		return
 	}
-	names, _ := readDir(d.st.fsys, filepath.Dir(f.path))
-	for _, e := range names {
-		of, ok := storage.TempOf(e.Name)
-		twin, err := d.st.fsys.Lstat(filepath.Join(filepath.Dir(f.path), e.Name))
-		if ok && of == filepath.Base(f.path) && err == nil && twin.SameFile(f.info) {
+	for _, e := range f.at.entries {
+		if of, ok := storage.TempOf(e.Name); ok && of == filepath.Base(f.path) && e.Info.SameFile(f.info) {
 			two := Finding{Check: "refused", State: HealthBad, Path: f.path, Detail: "has a second name, which a write that was cut off has left: it is left out of all lists"}
 			d.mendable(ctx, two, func(context.Context) (string, error) {
 				return "its second name, which a write that was cut off had left, is gone", storage.HealTwin(d.st.fsys, f.path)
@@ -146,12 +143,16 @@ func (d *doctor) noTranscript(f *file, t *jsonl.Transcript, err error) {
 		d.ok("session", f.path, "is empty: there is no session in it")
 		f.faults++
 	case errors.As(err, &version) && version.Version.Num() == math.Trunc(version.Version.Num()) && t.State == jsonl.StateNewerVersion:
-		d.fault(f, HealthWarn, "version", "was written by a newer program (version "+version.Version.JSON()+") and is left alone", "use a newer gjc-index")
+		d.newer(f, version.Version.JSON())
 	case errors.As(err, &version):
 		d.fault(f, HealthBad, "header", "has a version that no program writes, so nothing of it is listed", f.repairCommand(" --header"))
 	default:
 		d.fault(f, HealthBad, "header", "has no valid header, so nothing of it is listed; nothing will write to it", f.repairCommand(" --header"))
 	}
+}
+
+func (d *doctor) newer(f *file, version string) {
+	d.fault(f, HealthWarn, "version", "was written by a newer program (version "+version+") and is left alone", "use a newer gjc-index")
 }
 
 // lines tells of damaged lines.
@@ -236,6 +237,10 @@ func (d *doctor) long(ctx context.Context, f *file) {
 			return
 		}
 		if !head && rec.Fields.Type.Equal("session") {
+			if v := rec.Fields.Version; rec.Fields.VersionKind == jsonl.Number && v > jsonl.CurrentVersion {
+				d.newer(f, strconv.FormatFloat(v, 'g', -1, 64))
+				return
+			}
 			head, id, cwd = true, rec.Fields.ID.Text(), rec.Fields.Cwd.Text()
 		}
 		if event, ok := jsonl.ParseEventID(rec.Fields.EventID.Text()); ok {

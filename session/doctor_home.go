@@ -26,6 +26,9 @@ func (d *doctor) homeThere() bool {
 		}
 	}
 	switch {
+	case errors.Is(err, fs.ErrNotExist) && d.dataThere():
+		d.ok("home", home.Dir(), "is not there, and nothing needs it: the sessions lie elsewhere")
+		return true
 	case errors.Is(err, fs.ErrNotExist):
 		d.warn("home", home.Dir(), "there is no home yet: the first session makes it", "")
 		return false
@@ -38,6 +41,12 @@ func (d *doctor) homeThere() bool {
 	}
 	d.ok("home", home.Dir(), "is a directory")
 	return true
+}
+
+// dataThere reports whether the sessions lie in a directory of their own.
+func (d *doctor) dataThere() bool {
+	there, err := d.st.isThere(d.st.opt.Home.Sessions())
+	return there && err == nil
 }
 
 // place looks at the file system that the home lies on.
@@ -73,8 +82,12 @@ func (d *doctor) modes() {
 			d.ok("modes", home.Sessions(), "only you can write it")
 		}
 	}
-	for _, dir := range []string{home.Dir(), home.Blobs(), home.Trash(), home.Breadcrumbs()} {
-		d.private(dir, storage.Dir)
+	seen := map[string]bool{}
+	for _, dir := range []string{home.Dir(), filepath.Dir(home.Sessions()), home.Blobs(), home.Trash(), home.Breadcrumbs()} {
+		if !seen[dir] {
+			d.private(dir, storage.Dir)
+		}
+		seen[dir] = true
 	}
 	for _, db := range []string{home.HistoryDB(), home.IndexDB()} {
 		for _, end := range []string{"", "-wal", "-shm"} {

@@ -40,6 +40,8 @@ type app struct {
 
 	noted map[string]bool // what the index noted and was told
 
+	patience time.Duration // how long a lock on a database is waited for; 0: as long as is usual
+
 	spared bool  // garbage is collected later than usual
 	huge   int64 // bytes from which a session is read line by line
 
@@ -171,7 +173,7 @@ func (a *app) sayNotes(x *index.Index) {
 }
 
 func (a *app) options(bar *buildBar) index.Options {
-	return index.Options{Now: a.now, MaxLine: a.maxLine, Project: a.projectOf, Progress: func(p index.Progress) {
+	return index.Options{Now: a.now, BusyTimeout: a.patience, MaxLine: a.maxLine, Project: a.projectOf, Progress: func(p index.Progress) {
 		a.collectGC()
 		bar.show(p)
 	}}
