@@ -27,13 +27,13 @@ func (a *app) pickCommand() *cobra.Command {
 		Use:   "pick",
 		Short: "Choose a session on the screen, and resume it",
 		Long: `Choose a session on the screen: type to search prompts, titles, directories and
-ids; enter resumes the session by running gjc --resume ID in its directory; tab
-shows what else can be done to it; ? shows all keys. It is what gjc-index does
-on a terminal without arguments.
+ids; enter resumes the session by running gjc --resume ID, or the command that
+gjc-index config shows, in its directory; tab shows what else can be done to it;
+? shows all keys. It is what gjc-index does on a terminal without arguments.
 
-With --print or --json the session chosen is printed (as JSON as list prints it)
-and nothing is run, for shells; nothing chosen is exit status 130. The screen is drawn on stderr where
-stdout is no terminal.`,
+With --print the session chosen is printed and nothing is run, for shells; with
+--json as the JSON object that list prints. Nothing chosen is exit status 130.
+The screen is drawn on stderr where stdout is no terminal.`,
 		Example: `  gjc-index pick --project .
   gjc-index pick --query 'retry timeout'
   cd "$(gjc-index pick --print cwd)"
@@ -146,6 +146,9 @@ func (a *app) runPicker(ctx context.Context, on *os.File, f pickFlags, project s
 	m.query.set(f.query)
 	m.ask.text = m.query.text
 	_, err := tea.NewProgram(m, tea.WithContext(ctx), tea.WithInput(a.stdin), tea.WithOutput(on), tea.WithoutSignalHandler()).Run()
+	if err == nil && m.result.end != endNothing {
+		m.result.item.Row = store.whole(ctx, m.result.item.Row)
+	}
 	cancel()
 	err = cmp.Or(err, store.close())
 	if errors.Is(err, context.Canceled) {

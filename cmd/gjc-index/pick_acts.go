@@ -73,7 +73,7 @@ func (m *picker) begin(act pickAct) tea.Cmd {
 	}
 	switch act {
 	case actTitle:
-		m.line.set(drawn(item.Title))
+		m.line.set(plain(item.Title))
 	case actExport:
 		m.line.set(m.store.exportName(item))
 	case actLabel:
@@ -86,7 +86,7 @@ func (m *picker) begin(act pickAct) tea.Cmd {
 			return nil
 		}
 		item.found = look.target
-		m.line.set(drawn(look.label))
+		m.line.set(plain(look.label))
 	default:
 		return m.perform(act, item, "")
 	}

@@ -126,7 +126,7 @@ func (a *app) pickExport(ctx context.Context, p *pickIndex, item pickItem, out s
 	if err != nil {
 		return pickDone{}, err
 	}
-	e := exporting{app: a, x: x, f: f, format: format, redact: redact.Count}
+	e := exporting{app: a, x: x, f: f, format: format, redact: redact.Count, told: func(int64) {}}
 	if _, err := e.one(ctx, item.Row, out); err != nil {
 		return pickDone{}, err
 	}

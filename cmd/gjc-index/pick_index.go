@@ -169,6 +169,18 @@ func (p *pickIndex) listed(ctx context.Context, x *index.Index, ask pickAsk) (pi
 	return out, nil
 }
 
+// whole is a row with its texts as they are.
+func (p *pickIndex) whole(ctx context.Context, row index.Row) index.Row {
+	x, err := p.open(ctx)
+	if err != nil {
+		return row
+	}
+	if now, err := x.Find(ctx, row.Path); err == nil {
+		return now
+	}
+	return row // it is gone just now
+}
+
 // cutRow is a row with as much of its texts as a line can show, so that many
 // rows need little memory.
 func cutRow(row index.Row) index.Row {

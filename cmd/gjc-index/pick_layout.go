@@ -40,7 +40,7 @@ func (m *picker) layout() pickLayout {
 	case m.plain || len(m.rows.items) == 0:
 	case w >= besideWidth:
 		l.beside = true
-		l.list.width = max(56, w*52/100)
+		l.list.width = w * 58 / 100
 		l.look = box{l.list.width + besideGap, top, w - l.list.width - besideGap, body}
 	case h >= belowHeight && w >= 40:
 		l.list.height = max(5, body*45/100)

@@ -20,12 +20,12 @@ const (
 )
 
 const (
-	green  = "32"
-	yellow = "33"
+	green = "32"
+	litUp = "1;35" // what was searched
 )
 
 func (s pickStyle) paint(code, text string) string {
-	if !s.colour {
+	if !s.colour || code == "" {
 		return text
 	}
 	return painted(code, text)

@@ -157,7 +157,7 @@ func TestPickerOnATerminal(t *testing.T) {
 	screen = s.awaitText("8 of 311")
 	for i, line := range strings.Split(screen, "\n") {
 		left, _, ok := strings.Cut(line, "│")
-		if w := uniseg.StringWidth(left); ok && w != 63 {
+		if w := uniseg.StringWidth(left); ok && w != 70 {
 			t.Errorf("line %d: the bar is in column %d: %q", i, w, line)
 		}
 	}
@@ -262,7 +262,19 @@ func TestPickerPrintsForShells(t *testing.T) {
 		s.keys("Enter")
 		s.awaitText(tt.want)
 	}
-	s := pickInTmux(t, 80, 24, `gjc-index pick --print id --home `+home)
+
+	// What is printed is whole, however little of it the screen shows.
+	file := filepath.Join(t.TempDir(), "out")
+	s := pickInTmux(t, 80, 24, `gjc-index pick --json --query odd2 --home `+home+` >`+file)
+	s.await("one session", func(screen string) bool { return strings.Contains(screen, "1 of 311") && cursorLine(screen) == 0 })
+	s.keys("Enter")
+	s.awaitText("[ended with 0]")
+	all, _, _ := answer(t, "list", "--json", "--home", home)
+	if got, err := os.ReadFile(file); err != nil || len(got) < 4000 || !strings.Contains(all, string(got)) {
+		t.Errorf("printed %q, %v", got, err)
+	}
+
+	s = pickInTmux(t, 80, 24, `gjc-index pick --print id --home `+home)
 	s.awaitText("enter choose")
 	s.keys("C-c")
 	s.awaitText("[ended with 130]")

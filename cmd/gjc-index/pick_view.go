@@ -4,7 +4,6 @@ import (
 	"strings"
 
 	tea "charm.land/bubbletea/v2"
-	"github.com/dustin/go-humanize"
 	"github.com/rivo/uniseg"
 
 	"github.com/gajae-code/gjc-index/index"
@@ -93,7 +92,7 @@ func padPainted(painted, shown string, width int) string {
 
 // facts say how many sessions there are, from where, and in which order.
 func (m *picker) facts(w int) string {
-	if !m.loaded {
+	if !m.loaded || m.rows.all == 0 && m.refreshing {
 		return ""
 	}
 	n := comma(m.rows.total)
@@ -245,132 +244,4 @@ func (m *picker) menuLines(w int) []string {
 	}
 	title := fit(titleOf(item.Row), max(1, w-7))
 	return append([]string{m.style.paint(bold, fit(evenWidth(title), w))}, lines...)
-}
-
-// listLines are the lines of the list, each as wide as its box.
-func (m *picker) listLines(b box) []string {
-	lines := make([]string, 0, b.height)
-	for i := m.top; i < len(m.rows.items) && len(lines) < b.height; i++ {
-		lines = append(lines, m.itemLine(m.rows.items[i], i == m.cursor, b.width))
-	}
-	if len(m.rows.items) == 0 && b.height > 0 {
-		for _, line := range wrapped(m.emptyText(), max(1, b.width-2), b.height) {
-			lines = append(lines, pad("  "+line, b.width))
-		}
-	}
-	for len(lines) < b.height {
-		lines = append(lines, strings.Repeat(" ", b.width))
-	}
-	return lines[:min(len(lines), b.height)]
-}
-
-func (m *picker) emptyText() string {
-	switch {
-	case !m.loaded || m.waiting:
-		return "…"
-	case m.query.text != "" && m.ask.project != "":
-		return "nothing found in this project; ctrl+t searches all, esc clears the search"
-	case m.query.text != "":
-		return "nothing found; esc clears the search"
-	case m.ask.project != "":
-		return "no session is from this project; ctrl+t shows all"
-	case m.refreshing:
-		return "the index is being built…"
-	case m.rows.empty != "":
-		return m.rows.empty
-	}
-	return "no sessions"
-}
-
-// itemLine is one session: marks, title, project, and what the list is sorted
-// by. On a narrow screen the project gives way, then the last column.
-func (m *picker) itemLine(item pickItem, selected bool, width int) string {
-	marks := []byte("  ")
-	if selected {
-		marks[0] = '>'
-	}
-	if item.pinned {
-		marks[1] = '*'
-	}
-	if item.Damage != "" {
-		marks[1] = '!'
-	}
-	last := m.lastColumn(item)
-	project := fit(drawn(baseName(item.Project)), 16)
-	if item.CwdMissing {
-		project = fit(project, 16-len(goneMark)) + goneMark
-	}
-	const gap, lastWidth, projectWidth = 2, 10, 16
-	room := width - len(marks) - 1
-	withLast := room >= 30
-	withProject := room >= 54 && m.ask.project == ""
-	if withLast {
-		room -= gap + lastWidth
-	}
-	if withProject {
-		room -= gap + projectWidth
-	}
-	title, found := m.titleCell(item, max(1, room))
-	if selected {
-		line := string(marks) + " " + title + found
-		if withProject {
-			line += "  " + pad(project, projectWidth)
-		}
-		if withLast {
-			line += "  " + padLeft(last, lastWidth)
-		}
-		return m.style.selected(pad(line, width))
-	}
-	line := m.style.paint(yellow, string(marks)) + " " + title + m.style.paint(dim, found)
-	if withProject {
-		line += "  " + m.style.paint(cyan, pad(project, projectWidth))
-	}
-	if withLast {
-		line += "  " + m.style.paint(dim, padLeft(last, lastWidth))
-	}
-	return line
-}
-
-// titleCell is a session's title, and beside it the text that was found, if
-// the title does not show why the session is in the list.
-func (m *picker) titleCell(item pickItem, room int) (title, found string) {
-	title = evenWidth(titleOf(item.Row))
-	if item.found == "" || room < 24 {
-		return pad(fit(title, room), room), ""
-	}
-	title = fit(title, room*2/5)
-	rest := room - uniseg.StringWidth(title)
-	return title, pad("  "+fit(aroundTerm(drawn(item.found), m.ask.text, rest-2), rest-2), rest)
-}
-
-// aroundTerm begins a text that is too long shortly before the first word that
-// was searched, so that it is seen.
-func aroundTerm(text, query string, width int) string {
-	low := strings.ToLower(text)
-	at := -1
-	for term := range strings.FieldsSeq(strings.ToLower(query)) {
-		if i := strings.Index(low, strings.Trim(term, `"`)); i >= 0 && (at < 0 || i < at) {
-			at = i
-		}
-	}
-	if at < 0 || len(low) != len(text) || uniseg.StringWidth(text) <= width {
-		return text
-	}
-	from := strings.LastIndexByte(text[:max(0, at-width/4)], ' ') + 1
-	if from == 0 {
-		return text
-	}
-	return "…" + text[from:]
-}
-
-func (m *picker) lastColumn(item pickItem) string {
-	switch m.ask.sort {
-	case index.SortMessages:
-		return about(item.Row)
-	case index.SortSize:
-		return humanize.Bytes(uint64(max(0, item.Size)))
-	case index.SortCreated:
-		return ago(m.now(), item.Created)
-	}
-	return ago(m.now(), item.Active)
 }
