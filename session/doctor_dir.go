@@ -21,6 +21,7 @@ type dirOf struct {
 	gone      bool   // the workspace does not exist
 
 	entries []storage.DirEntry // by name
+	ahead   *ahead
 }
 
 // directories looks at every directory under sessions/.
@@ -132,7 +133,8 @@ func (d *doctor) directory(ctx context.Context, at dirOf) {
 		return
 	}
 	slices.SortFunc(entries, func(a, b storage.DirEntry) int { return cmp.Compare(a.Name, b.Name) })
-	at.entries = entries
+	at.entries, at.ahead = entries, d.ahead(ctx, at.path, entries)
+	defer at.ahead.wait()
 	open := 0
 	for _, e := range entries {
 		if ctx.Err() != nil || d.stop != nil {
@@ -165,7 +167,9 @@ func (d *doctor) children(ctx context.Context, at dirOf, dir string) {
 		d.warn("directory", dir, "can't be listed: "+reasonOf(err), "")
 		return
 	}
-	at.entries = entries
+	slices.SortFunc(entries, func(a, b storage.DirEntry) int { return cmp.Compare(a.Name, b.Name) })
+	at.entries, at.ahead = entries, d.ahead(ctx, dir, entries)
+	defer at.ahead.wait()
 	for _, e := range entries {
 		if ctx.Err() == nil && scope.IsTranscriptName(e.Name) {
 			d.transcript(ctx, at, filepath.Join(dir, e.Name), e.Info, true)

@@ -84,7 +84,10 @@ func (f *file) repairCommand(flags string) string {
 // whole reads a file as both programs do.
 func (d *doctor) whole(ctx context.Context, f *file) {
 	opt := jsonl.LoadOptions{MaxLine: d.opt.MaxLine}
-	in := jsonl.Inspect(ctx, d.st.fsys, f.path, opt)
+	in := f.at.ahead.take(f.path)
+	if in.Verdict == jsonl.Unstable { // or its mode was mended while it was read
+		in = f.at.ahead.read(f.path)
+	}
 	t := in.Transcript
 	switch {
 	case ctx.Err() != nil:
