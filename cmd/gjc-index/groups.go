@@ -12,7 +12,7 @@ var helpGroups = []struct {
 	id, title string
 	commands  []string
 }{
-	{"find", "Find and read:", []string{"list", "search", "history", "show", "tree", "context", "chat", "files", "touched", "usage", "resolve", "continue", "inventory"}},
+	{"find", "Find and read:", []string{"list", "search", "history", "show", "tree", "context", "chat", "files", "touched", "usage", "resolve", "continue", "inventory", "mcp"}},
 	{"write", "Write:", []string{"new", "append", "branch", "fork", "rewind", "label", "title", "psm"}},
 	{"keep", "Keep, move and remove:", []string{"archive", "unarchive", "pin", "unpin", "delete", "prune", "restore", "gc", "export", "import", "migrate", "rebind"}},
 	{"check", "Check:", []string{"status", "verify", "reindex", "watch", "scope", "config"}},
