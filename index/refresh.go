@@ -196,6 +196,9 @@ func (x *Index) update(ctx context.Context, db *migrations.DB, w *walk, rep *Rep
 		x.note(noteFull)
 		x.setPending(pendingOf(w, p))
 		return nil
+	case errors.Is(err, errNoRows): // places can't be given without what is there
+		x.setPending(pendingOf(w, p))
+		return nil
 	case errors.Is(err, errReplan):
 		x.setPending(pendingOf(w, p)) // for when it was the last try
 	}
@@ -223,7 +226,7 @@ func (u *updating) run(ctx context.Context) error {
 	u.touched = map[int]bool{}
 	for i := range u.plan.scopes {
 		for _, k := range u.plan.scopes[i].kept {
-			u.digests[i].add(k.name, &k.info, u.plan.scopes[i].dev, k.refused)
+			u.digests[i].addFile(k.name, &k.info, k.rows(), u.plan.scopes[i].dev, k.refused)
 		}
 	}
 	err := u.x.pipe(ctx, readers, u.plan.jobs, func(o *outcome) error {
@@ -250,7 +253,7 @@ func (u *updating) write(ctx context.Context, last bool) error {
 		if err := bumpGeneration(ctx, tx, u.plan.generation); err != nil {
 			return err
 		}
-		w, err := newWriter(ctx, tx, false)
+		w, err := u.x.newWriter(ctx, tx, false)
 		if err != nil {
 			return err
 		}
@@ -338,10 +341,10 @@ func (u *updating) sum(o *outcome) {
 	s := &u.plan.scopes[o.scope]
 	switch {
 	case o.why == isGone:
-	case o.still, o.racy != nil:
+	case o.still, o.racy != nil, o.racyArchives():
 		s.open = true
 	default:
-		u.digests[o.scope].add(o.file.name, &o.info, s.dev, o.file.refused)
+		u.digests[o.scope].addFile(o.file.name, &o.info, o.archives(), s.dev, o.file.refused)
 	}
 }
 
@@ -355,7 +358,7 @@ func (u *updating) remount(ctx context.Context, tx *sqlx.Tx) error {
 		set += " WHEN ? THEN ?"
 		args = append(args, before, now)
 	}
-	for _, table := range []string{"scopes", "sessions"} {
+	for _, table := range []string{"scopes", "sessions", "archives"} {
 		if _, err := tx.ExecContext(ctx, `UPDATE `+table+` SET dev = `+set+` ELSE dev END`, args...); err != nil {
 			return err
 		}
@@ -419,5 +422,10 @@ func (x *Index) addFailures(ctx context.Context, db *migrations.DB, w *walk, rep
 			rep.Failed = append(rep.Failed, Failure{Path: path, Reason: r.Reason})
 		}
 	}
+	if err != nil {
+		return err
+	}
+	archives, err := x.failedArchives(ctx, db, p)
+	rep.Failed = append(rep.Failed, archives...)
 	return err
 }

@@ -232,9 +232,9 @@ func newsOf(ctx context.Context, db *migrations.DB, row *watchedRow, last int, l
 		Time  sql.NullInt64 `db:"time_ms"`
 	}
 	err := db.SelectContext(ctx, &news, `
-		SELECT e.seq, 'prompt' AS kind, p.entry, p.text, e.time_ms
-		FROM prompts p JOIN entries e ON e.session = p.session AND e.id = p.entry
-		WHERE p.session = ?1 AND p.source = 0 AND e.session = ?1 AND e.seq > ?2
+		SELECT e.seq, 'prompt' AS kind, p.entry, t.text, e.time_ms
+		FROM prompts p JOIN prompt_texts t ON t.key = p.text_at JOIN entries e ON e.session = p.session AND e.id = p.entry
+		WHERE p.session = ?1 AND e.session = ?1 AND e.seq > ?2
 		UNION ALL
 		SELECT l.seq, 'label', l.target, coalesce(l.label, ''), e.time_ms
 		FROM labels l JOIN entries e ON e.session = l.session AND e.seq = l.seq

@@ -20,6 +20,15 @@ func (t *Transcript) strictRecords() ([]Warning, error) {
 	return warnings, nil
 }
 
+// StrictFault is the first record of an upgraded transcript that the strict
+// reader refuses, as a *LineError, nil if there is none; unknown counts records
+// of types that the original program doesn't know, which it refuses too. It does
+// not see what only the bytes of a line tell: InspectBytes does.
+func (t *Transcript) StrictFault() (unknown int, err error) {
+	warnings, err := t.strictRecords()
+	return len(warnings), err
+}
+
 func strictHeader(o *Obj) bool {
 	return isString(o, "id") && isString(o, "cwd") && isString(o, "timestamp")
 }

@@ -245,7 +245,7 @@ func (a *app) toolContext(ctx context.Context, raw json.RawMessage) (map[string]
 // ours, its long texts cut.
 func toolMessage(n int, m jsonl.Value) map[string]any {
 	r := reduction{}
-	reduced := r.value("", m, 0)
+	reduced := r.value("", jsonl.Redactor(redact.Text).Value(m), 0)
 	one := map[string]any{"n": n, "message": json.RawMessage(jsonl.AppendJSON(nil, reduced))}
 	if text := jsonl.AppendJSON(nil, reduced); len(text) > maxAnswerBytes/2 { // of very many parts
 		short, _ := shorten(string(text), maxOneText/2)
@@ -269,11 +269,10 @@ func (r *reduction) value(key string, v jsonl.Value, depth int) jsonl.Value {
 		r.cut = true
 		return jsonl.NullValue()
 	case v.Is(jsonl.String):
-		text := redact.Field(key, jsonl.Display(v.Str()))
 		if isSignature(key) {
 			return jsonl.StringValue("…")
 		}
-		short, cut := shorten(text, maxToolText)
+		short, cut := shorten(jsonl.Display(v.Str()), maxToolText)
 		r.cut = r.cut || cut
 		return jsonl.StringValue(short)
 	case v.Is(jsonl.Array):

@@ -12,6 +12,7 @@ import (
 	"sync"
 	"testing"
 	"time"
+	"unicode/utf8"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
@@ -411,4 +412,29 @@ func TestServerAsAProcess(t *testing.T) {
 	if diff := cmp.Diff(before, everything(t, home)); diff != "" {
 		t.Errorf("what is in the home (-before +after):\n%s", diff)
 	}
+}
+
+func FuzzToolArguments(f *testing.F) {
+	home := f.TempDir()
+	path := filepath.Join(home, "sessions", "p", "aone.jsonl")
+	if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o700), os.WriteFile(path, []byte(recalled("aone")), 0o600)); err != nil {
+		f.Fatal(err)
+	}
+	for i, text := range []string{`{}`, `{"query":"a \"b","limit":3}`, `{"session":"a","from":-2,"limit":1,"skip":5}`, `{"session":"aone","leaf":"e2"}`, `{"by":"day","tz":"UTC"}`, `[`, `{"session":"\u0000"}`} {
+		f.Add(i%5, []byte(text))
+	}
+	a := newApp(strings.NewReader(""), &strings.Builder{}, &strings.Builder{})
+	a.home = home
+	f.Fuzz(func(t *testing.T, tool int, in []byte) {
+		tools := mcpTools()
+		text, failed := a.callTool(t.Context(), tools[uint(tool)%uint(len(tools))], in)
+		switch {
+		case failed && (text == "" || !utf8.ValidString(text)):
+			t.Errorf("%q: the error is %q", in, text)
+		case !failed && !json.Valid([]byte(text)):
+			t.Errorf("%q: the answer is %q", in, text)
+		case len(text) > maxAnswerBytes+maxOneText:
+			t.Errorf("%q: %d bytes", in, len(text))
+		}
+	})
 }

@@ -190,7 +190,7 @@ func (a *app) withSession(ctx context.Context, ref string, f writeFlags, opt ses
 	if err != nil {
 		return err
 	}
-	opt.Wait = f.wait
+	opt.Wait, opt.Existing = f.wait, true
 	s, err := st.Open(ctx, t.Path, opt)
 	if err != nil {
 		return openError(ref, err)
