@@ -35,7 +35,8 @@ recall its own past. It has tools that read and none that write: list, search,
 show, context and usage. Each call answers from what is on disk then.
 
 Secrets are taken out of what is answered, and each answer is bounded: it says
-when it was cut, and how to ask for the rest. It ends with its input.`,
+when it was cut, and how to ask for the rest. What it says is JSON, with or
+without --json. It ends with its input.`,
 		Example: `  gjc-index mcp
   claude mcp add past -- gjc-index mcp
   codex mcp add past -- gjc-index mcp`,
