@@ -18,7 +18,8 @@ one that --config or the variable GJC_INDEX_CONFIG names; "none" is no file. It
 need not be there, and nothing but you writes it.
 
 A key that does not exist and a value that does not fit are errors that name
-the line. --sample prints a file with every setting, commented out.`,
+the line. --sample prints a file with every setting, commented out. With --json
+each setting is a JSON object: key, value, from and line.`,
 		Example: `  gjc-index config
   gjc-index config --json
   gjc-index config --sample > ~/.gjc/agent/gjc-index.toml`,

@@ -17,7 +17,7 @@ var helpGroups = []struct {
 	{"write", "Write:", []string{"new", "append", "branch", "fork", "rewind", "label", "title", "psm"}},
 	{"keep", "Keep, move and remove:", []string{"archive", "unarchive", "pin", "unpin", "delete", "prune", "restore", "gc", "export", "import", "migrate", "rebind"}},
 	{"check", "Check:", []string{"status", "doctor", "repair", "verify", "reindex", "watch", "scope", "config"}},
-	{"more", "More:", nil},
+	{"more", "More:", []string{"mcp"}},
 }
 
 // groupCommands puts the commands of root under their headings.

@@ -24,7 +24,8 @@ func (a *app) watchCommand() *cobra.Command {
 		Short: "Keep the index fresh while sessions are written, and tell of each change",
 		Long: `Keep the index fresh until it is interrupted, and print each change: a session
 that was added, changed or removed, a prompt, a label. It waits for the system's
-notices and does not poll. What was there before is not told.
+notices and does not poll. What was there before is not told. With --json each
+change is a JSON object: kind, id, path, cwd, time, and action, text or label.
 
 Other commands notice it: they ask it whether the index holds all that happened
 so far, and look at the files themselves if it can't say so within a moment. On
