@@ -1,6 +1,6 @@
 module github.com/gajae-code/gjc-index
 
-go 1.26.0
+go 1.26.7
 
 require (
 	github.com/alecthomas/chroma/v2 v2.27.0

@@ -17,6 +17,12 @@ type Ref struct{ sum [sha256.Size]byte }
 // RefOf is the reference to a blob that holds data, whether it is stored or not.
 func RefOf(data []byte) Ref { return Ref{sha256.Sum256(data)} }
 
+// RefOfSum is the reference to the blob whose bytes have this SHA-256.
+func RefOfSum(sum [sha256.Size]byte) Ref { return Ref{sum} }
+
+// Sum is the SHA-256 of the blob's bytes.
+func (r Ref) Sum() [sha256.Size]byte { return r.sum }
+
 // ParseRef reads blob:sha256:<64 lower-case hexadecimal digits>; anything else
 // is ErrRef.
 func ParseRef(s string) (Ref, error) {

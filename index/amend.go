@@ -8,7 +8,8 @@ import (
 )
 
 // tablesOfSessions are those whose rows belong to one session.
-var tablesOfSessions = [...]string{"entries", "patches", "labels", "usage", "refs", "usage_packs"}
+var tablesOfSessions = [...]string{"entries", "patches", "labels", "usage", "refs", "usage_packs",
+	"archives", "archived", "touched", "open_calls"}
 
 // clear removes all rows of a session but its own.
 func (w *writer) clear(key int64) error {
@@ -72,12 +73,19 @@ func (w *writer) amend(key int64, r *reading) error {
 	if err := w.amendPack(key, r); err != nil {
 		return err
 	}
+	if r.folded {
+		for _, table := range [...]string{"touched", "open_calls"} {
+			if _, err := w.tx.ExecContext(w.ctx, `DELETE FROM `+table+` WHERE session = ?`, key); err != nil {
+				return err
+			}
+		}
+	}
 	return w.knownRefs(key, r)
 }
 
 // amendPack adds what was appended to the usage that is there.
 func (w *writer) amendPack(key int64, r *reading) error {
-	if len(r.spent) == 0 && len(r.respent) == 0 {
+	if r.spent.len() == 0 && len(r.respent) == 0 {
 		return nil
 	}
 	var pack []byte
@@ -85,17 +93,19 @@ func (w *writer) amendPack(key int64, r *reading) error {
 	if err != nil && !errors.Is(err, sql.ErrNoRows) {
 		return err
 	}
-	facts, err := unpack(pack)
-	if err != nil {
+	before, facts := newFactList(), newFactList()
+	if err := eachFact(pack, sameText, before.add); err != nil {
 		return err
 	}
 	for seq, now := range r.respent {
-		facts = patchFacts(facts, seq, now)
+		before.patch(seq, now)
 	}
+	before.each(facts.add)
+	r.spent.each(facts.add)
 	if _, err := w.tx.ExecContext(w.ctx, `DELETE FROM usage_packs WHERE session = ?`, key); err != nil {
 		return err
 	}
-	r.spent = append(facts, r.spent...)
+	r.spent = facts
 	return nil
 }
 

@@ -9,6 +9,7 @@ import (
 
 	gocmp "github.com/google/go-cmp/cmp"
 
+	"github.com/gajae-code/gjc-index/jsonl"
 	"github.com/gajae-code/gjc-index/scope"
 	"github.com/gajae-code/gjc-index/session"
 	"github.com/gajae-code/gjc-index/storage"
@@ -23,10 +24,12 @@ func longText(id string) string {
 		at := time.Date(2026, 1, 1, i, 30, 0, 0, time.UTC).Format("2006-01-02T15:04:05.000Z")
 		fmt.Fprintf(&b, `{"type":"message","id":"u%02d","parentId":%s,"timestamp":"%s","message":{"role":"user","content":"prompt number %d"}}`+"\n", i, parent, at, i)
 		fmt.Fprintf(&b, `{"type":"message","id":"a%02d","parentId":"u%02d","timestamp":"%s","message":{"role":"assistant","content":[{"type":"image","data":"blob:sha256:%064x"}],"provider":"p","model":"m","usage":{"input":%d,"output":1,"cost":{"total":0.25}}}}`+"\n", i, i, at, i, i)
-		parent = fmt.Sprintf(`"a%02d"`, i)
+		fmt.Fprintf(&b, `{"type":"message","id":"t%02d","parentId":"a%02d","timestamp":"%s","message":{"role":"assistant","content":[{"type":"toolCall","id":"c%d","name":"write","arguments":{"path":"dir/f%d.go"}}]}}`+"\n", i, i, at, i, i%7)
+		fmt.Fprintf(&b, `{"type":"message","id":"r%02d","parentId":"t%02d","timestamp":"%s","message":{"role":"toolResult","toolCallId":"c%d","toolName":"write","content":[]}}`+"\n", i, i, at, max(0, i-1))
+		parent = fmt.Sprintf(`"r%02d"`, i)
 	}
 	fmt.Fprintf(&b, `{"type":"entry_patch","entryId":"a03","patch":{"message":{"role":"assistant","content":[],"provider":"p","model":"m","usage":{"input":1000,"output":1,"cost":{"total":0.5}}}}}`+"\n")
-	fmt.Fprintf(&b, `{"type":"compaction","id":"c1","parentId":"a39","timestamp":"2026-01-02T20:00:00.000Z","summary":"s","firstKeptEntryId":"u38","tokensBefore":1}`+"\n")
+	fmt.Fprintf(&b, `{"type":"compaction","id":"c1","parentId":"r39","timestamp":"2026-01-02T20:00:00.000Z","summary":"s","firstKeptEntryId":"u38","tokensBefore":1}`+"\n")
 	return b.String()
 }
 
@@ -56,7 +59,16 @@ func TestWhatWasArchivedStaysInTheIndex(t *testing.T) {
 		}
 		return texts
 	}
-	usage, texts := days(), hits()
+	touched := func() []jsonl.EffectPath {
+		t.Helper()
+		checkTouched(t, x, home)
+		found, err := x.Touched(t.Context(), "/w/dir")
+		if err != nil || len(found.Sessions) != 1 {
+			t.Fatal(found, err)
+		}
+		return found.Sessions[0].Files
+	}
+	usage, texts, files := days(), hits(), touched()
 	s := session.NewStore(storage.Disk(storage.Policy{}), session.Options{Home: scope.HomeAt(home)})
 	// A scope of ours: what lies in other directories of the home is not archived.
 	in := home + "/elsewhere/long.jsonl"
@@ -82,17 +94,24 @@ func TestWhatWasArchivedStaysInTheIndex(t *testing.T) {
 	if diff := gocmp.Diff(texts, hits()); diff != "" || len(texts) != 40 {
 		t.Errorf("%d hits (-before +after):\n%s", len(texts), diff)
 	}
+	if diff := gocmp.Diff(files, touched()); diff != "" || len(files) != 7 {
+		t.Errorf("%d changed files (-before +after):\n%s", len(files), diff)
+	}
 	f, err := os.OpenFile(path, os.O_APPEND|os.O_WRONLY, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := f.WriteString(`{"type":"message","id":"zz","parentId":"c1","timestamp":"2026-01-03T00:00:00.000Z","message":{"role":"assistant","content":[],"usage":{"input":1,"output":1}}}` + "\n"); err != nil {
+	if _, err := f.WriteString(`{"type":"message","id":"zz","parentId":"c1","timestamp":"2026-01-03T00:00:00.000Z","message":{"role":"assistant","content":[],"usage":{"input":1,"output":1}}}
+{"type":"message","id":"zr","parentId":"zz","timestamp":"2026-01-03T00:00:01.000Z","message":{"role":"toolResult","toolCallId":"c39","toolName":"write","content":[]}}
+{"type":"entry_patch","entryId":"t02","patch":{"message":{"role":"assistant","content":[]}}}
+`); err != nil {
 		t.Fatal(err)
 	}
 	if err := f.Close(); err != nil {
 		t.Fatal(err)
 	}
 	refresh(t, x)
+	touched()
 	checkEqual(t, x)
 
 	// A fork that the original program made has the checkpoint, not the archive.

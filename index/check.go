@@ -9,6 +9,7 @@ import (
 	"slices"
 
 	"github.com/gajae-code/gjc-index/migrations"
+	"github.com/jmoiron/sqlx"
 )
 
 // errStopped ends a check whose caller wants no more.
@@ -126,7 +127,7 @@ func (c *checker) file(o *outcome) error {
 	if o.reading == nil {
 		return nil // it vanished since the walk
 	}
-	key, err := c.session(o)
+	key, there, err := c.session(o)
 	if err != nil || key == 0 {
 		return err
 	}
@@ -145,7 +146,7 @@ func (c *checker) file(o *outcome) error {
 	for i := range r.labels {
 		labels = append(labels, r.labels[i].values(key)[1:])
 	}
-	if pack := packFacts(r.spent); pack != nil {
+	if pack := r.spent.pack(); pack != nil {
 		packs = append(packs, []any{pack})
 	}
 	for _, sum := range r.sums() {
@@ -159,7 +160,7 @@ func (c *checker) file(o *outcome) error {
 	slices.SortFunc(prompts, func(a, b []any) int { // id, line, time, workspace, text
 		return cmp.Or(cmp.Compare(a[1].(int), b[1].(int)), cmp.Compare(a[0].(string), b[0].(string)), cmp.Compare(a[4].(string), b[4].(string)))
 	})
-	for _, t := range []struct {
+	for i, t := range [len(checkedTables)]struct {
 		what  string
 		want  [][]any
 		query string
@@ -172,8 +173,19 @@ func (c *checker) file(o *outcome) error {
 			FROM usage WHERE session = ? ORDER BY seq`},
 		{"usage pack", packs, `SELECT pack FROM usage_packs WHERE session = ?`},
 		{"blob reference", refs, `SELECT sum FROM refs WHERE session = ? ORDER BY sum`},
-		{"prompt", prompts, `SELECT entry, line, time_ms, cwd, text FROM prompts WHERE file = ? ORDER BY line, entry, text`},
+		{"archived entry", withoutKey(o.archivedValues(key)), `SELECT seq, file, run, id, parent, type, role, time_ms, line, offset, size
+			FROM archived WHERE session = ? ORDER BY seq`},
+		{"changed file", withoutKey(r.touchedValues(key)), `SELECT seq, path, file, creates, writes, edits, deletes, renames, first, last, entry
+			FROM touched WHERE session = ? ORDER BY seq`},
+		{"open call", withoutKey(r.callValues(key)), `SELECT seq, id, tool, path FROM open_calls WHERE session = ? ORDER BY seq`},
+		{"prompt", prompts, `
+			SELECT p.entry, p.line, p.time_ms, d.cwd, t.text
+			FROM prompts p LEFT JOIN prompt_cwds d ON d.id = p.cwd LEFT JOIN prompt_texts t ON t.key = p.text_at
+			WHERE p.session = ? ORDER BY p.line, p.entry, t.text`},
 	} {
+		if len(t.want) == 0 && !there[i] {
+			continue
+		}
 		if err := c.table(o.path, t.what, t.want, t.query, key); err != nil {
 			return err
 		}
@@ -181,37 +193,77 @@ func (c *checker) file(o *outcome) error {
 	return nil
 }
 
-// session compares a session's own row; key is 0 if there is none.
-func (c *checker) session(o *outcome) (key int64, err error) {
+// withoutKey are rows without the session's key, which comes first.
+func withoutKey(rows [][]any) [][]any {
+	for i := range rows {
+		rows[i] = rows[i][1:]
+	}
+	return rows
+}
+
+// checkedTables are those whose rows a file's reading tells, and the column that
+// names the file, in the order in which they are compared.
+var checkedTables = [...][2]string{{"entries", "session"}, {"patches", "session"}, {"labels", "session"}, {"usage", "session"},
+	{"usage_packs", "session"}, {"refs", "session"}, {"archived", "session"}, {"touched", "session"}, {"open_calls", "session"},
+	{"prompts", "session"}}
+
+// valueColumns are the columns of sessionValues.
+const valueColumns = `at_offset, at_line, at_malformed, at_sum, state, reason, s.id, version, cwd, parent, child, created_ms, last_ms,
+		active_ms, messages, entries, seconds, malformed, recovered, title, title_source, first_prompt`
+
+// sessionQuery also says which tables have rows of the session: most files of a
+// home of damaged ones have none, and need no further look.
+var sessionQuery = func() string {
+	q := "SELECT s.key"
+	for _, t := range checkedTables {
+		q += ", EXISTS (SELECT 1 FROM " + t[0] + " WHERE " + t[0] + "." + t[1] + " = s.key)"
+	}
+	return q + ", " + valueColumns + " FROM sessions s JOIN scopes c ON c.id = s.scope WHERE c.name = ? AND s.name = ?"
+}()
+
+// session compares a session's own row, and says which of checkedTables have
+// rows of it; key is 0 if there is none.
+func (c *checker) session(o *outcome) (key int64, there [len(checkedTables)]bool, err error) {
 	scope, name, err := c.x.locate(o.path)
 	if err != nil {
-		return 0, err
+		return 0, there, err
 	}
-	rows, err := c.db.QueryxContext(c.ctx, `
-		SELECT s.key, at_offset, at_line, at_malformed, at_sum, state, reason, s.id, version, cwd, parent, child, created_ms, last_ms,
-		       active_ms, messages, entries, seconds, malformed, recovered, title, title_source, first_prompt
-		FROM sessions s JOIN scopes c ON c.id = s.scope WHERE c.name = ? AND s.name = ?`, scope, name)
+	rows, err := c.query(sessionQuery, scope, name)
 	if err != nil {
-		return 0, err
+		return 0, there, err
 	}
 	defer func() { _ = rows.Close() }()
 	if !rows.Next() {
-		return 0, errors.Join(rows.Err(), c.yield(Difference{Path: o.path, What: "is not in the index"}))
+		return 0, there, errors.Join(rows.Err(), c.yield(Difference{Path: o.path, What: "is not in the index"}))
 	}
 	got, err := rows.SliceScan()
 	if err != nil {
-		return 0, err
+		return 0, there, err
 	}
 	key, _ = got[0].(int64)
-	if want := o.sessionValues(); rowText(want) != rowText(got[1:]) {
-		return key, c.yield(Difference{Path: o.path, What: "session row differs from the file"})
+	for i := range there {
+		n, _ := got[1+i].(int64)
+		there[i] = n != 0
 	}
-	return key, nil
+	if want := o.sessionValues(); rowText(want) != rowText(got[1+len(there):]) {
+		return key, there, c.yield(Difference{Path: o.path, What: "session row differs from the file"})
+	}
+	return key, there, nil
+}
+
+// query runs a statement that is prepared once: a check asks the same of each
+// file.
+func (c *checker) query(text string, args ...any) (*sqlx.Rows, error) {
+	stmt, err := c.db.Prepared(c.ctx, text)
+	if err != nil {
+		return nil, err
+	}
+	return stmt.QueryxContext(c.ctx, args...)
 }
 
 // table compares rows, both in file order.
 func (c *checker) table(path, what string, want [][]any, query string, key int64) error {
-	rows, err := c.db.QueryxContext(c.ctx, query, key)
+	rows, err := c.query(query, key)
 	if err != nil {
 		return err
 	}
@@ -249,8 +301,9 @@ func (c *checker) history() error {
 			return err
 		}
 		prompt := historyPrompt(&row)
-		want = append(want, []any{prompt.EntryID, prompt.Time, prompt.Cwd, prompt.Text})
+		want = append(want, []any{prompt.Row, prompt.Time, prompt.Cwd, textSum(prompt.Text)})
 	}
 	return c.table(c.x.home.HistoryDB(), "prompt", want,
-		`SELECT entry, time_ms, cwd, text FROM prompts WHERE file = ? ORDER BY CAST(entry AS INTEGER)`, historyFile)
+		`SELECT p.text_at, p.time_ms, d.cwd, p.sum FROM prompts p LEFT JOIN prompt_cwds d ON d.id = p.cwd
+		WHERE coalesce(p.session, 0) = ? ORDER BY p.text_at`, historyFile)
 }

@@ -5,6 +5,7 @@ import (
 	"io"
 
 	"github.com/gajae-code/gjc-index/jsonl"
+	"github.com/gajae-code/gjc-index/session/checkpoint"
 	"github.com/gajae-code/gjc-index/storage"
 )
 
@@ -18,8 +19,9 @@ func (x *extractor) derived(ctx context.Context, f storage.File, size, maxLine i
 	}
 	version := t.Stored
 	t.Upgrade(nil)
-	r := &reading{bytes: size}
+	r, before := &reading{bytes: size}, x.r.refs // what the bytes name
 	x.begin(ctx, f, r)
+	r.refs = before
 	x.inMemory = true
 	x.header, x.judged = true, true
 	r.version = version
@@ -47,5 +49,9 @@ func (x *extractor) derived(ctx context.Context, f storage.File, size, maxLine i
 	}
 	r.facts.malformed, r.facts.recovered = t.MalformedTotal, t.RecoveredTotal
 	x.settle()
+	feed := &checkpoint.Feed{}
+	feed.Fold(t.Entries())
+	x.feed = feed
+	x.settleEffects()
 	return r, nil
 }

@@ -44,10 +44,27 @@ var dumped = [...]struct{ title, query string }{
 		SELECT c.name, s.name, hex(e.sum)
 		FROM refs e LEFT JOIN sessions s ON s.key = e.session LEFT JOIN scopes c ON c.id = s.scope
 		ORDER BY c.name, s.name, e.sum`},
+	{"archives", `
+		SELECT c.name, s.name, e.name, e.dev, e.inode, e.size, e.mtime_ns, e.ctime_ns, e.searched, e.reason
+		FROM archives e LEFT JOIN sessions s ON s.key = e.session LEFT JOIN scopes c ON c.id = s.scope
+		ORDER BY c.name, s.name, e.name`},
+	{"archived", `
+		SELECT c.name, s.name, e.seq, e.file, e.run, e.id, e.parent, e.type, e.role, e.time_ms, e.line, e.offset, e.size
+		FROM archived e LEFT JOIN sessions s ON s.key = e.session LEFT JOIN scopes c ON c.id = s.scope
+		ORDER BY c.name, s.name, e.seq`},
+	{"touched", `
+		SELECT c.name, s.name, e.seq, e.path, e.file, e.creates, e.writes, e.edits, e.deletes, e.renames, e.first, e.last, e.entry
+		FROM touched e LEFT JOIN sessions s ON s.key = e.session LEFT JOIN scopes c ON c.id = s.scope
+		ORDER BY c.name, s.name, e.seq`},
+	{"open_calls", `
+		SELECT c.name, s.name, e.seq, e.id, e.tool, e.path
+		FROM open_calls e LEFT JOIN sessions s ON s.key = e.session LEFT JOIN scopes c ON c.id = s.scope
+		ORDER BY c.name, s.name, e.seq`},
 	{"prompts", `
-		SELECT p.source, c.name, s.name, p.entry, p.line, p.time_ms, p.cwd, p.text
+		SELECT iif(p.session IS NULL, p.text_at, NULL), c.name, s.name, p.entry, p.line, p.time_ms, d.cwd, p.sum, t.text
 		FROM prompts p LEFT JOIN sessions s ON s.key = p.session LEFT JOIN scopes c ON c.id = s.scope
-		ORDER BY p.source, c.name, s.name, p.line, p.entry, p.time_ms, p.text`},
+		LEFT JOIN prompt_cwds d ON d.id = p.cwd LEFT JOIN prompt_texts t ON p.session IS NOT NULL AND t.key = p.text_at
+		ORDER BY 1, c.name, s.name, p.line, p.entry, p.time_ms, t.text`},
 }
 
 // Dump writes all rows as text in an order that depends on the files alone, so

@@ -9,6 +9,8 @@ import (
 	"strings"
 
 	"github.com/gajae-code/gjc-index/jsonl"
+	"github.com/gajae-code/gjc-index/session"
+	"github.com/gajae-code/gjc-index/session/checkpoint"
 	"github.com/gajae-code/gjc-index/storage"
 )
 
@@ -20,6 +22,11 @@ var errWhole = errors.New("file must be read whole")
 type earlier interface {
 	// byID is the last entry with this id; ok is false if there is none.
 	byID(id string) (seq int, kind, role string, ok bool, err error)
+	// archived reports whether an archive holds an entry of this id.
+	archived(id string) (bool, error)
+	// effects are the files that the session changed, and the calls that have
+	// no result yet.
+	effects() ([]checkpoint.Effect, []checkpoint.EffectCall, error)
 	// timeOf is the time of an entry.
 	timeOf(seq int) (millis, error)
 }
@@ -45,10 +52,15 @@ type extractor struct {
 	lastID    string
 	lastRun   int
 	lost      bool // a line was lost since the last entry
-	ownLost   bool // one was when the last record came, and that was no entry
-	lostSince int  // malformed lines reported after the last record
-	ended     bool // the last record closed its line
-	recovered bool // the last record was taken from a damaged line
+	feed      *checkpoint.Feed
+	refold    bool     // what was folded can't be right
+	kept      []int    // checkpoints of effects: places in rows
+	loose     [][]byte // patches of entries that are not in the file
+	archives  bool     // an archive lies beside the file
+	ownLost   bool     // one was when the last record came, and that was no entry
+	lostSince int      // malformed lines reported after the last record
+	ended     bool     // the last record closed its line
+	recovered bool     // the last record was taken from a damaged line
 	// where the last record lies
 	lastLine        int
 	lastOffset, end int64
@@ -62,8 +74,9 @@ func newExtractor() *extractor {
 func (x *extractor) rest() { *x = extractor{buf: x.buf, words: x.words} }
 
 func (x *extractor) begin(ctx context.Context, f storage.File, r *reading) {
-	*x = extractor{ctx: ctx, file: f, buf: x.buf, words: x.words, r: r,
+	*x = extractor{ctx: ctx, file: f, buf: x.buf, words: x.words, archives: x.archives, r: r,
 		ids: map[string]int{}, repeats: map[string]*repeats{}, labelled: map[string]int{}, waiting: map[string][]int{}}
+	r.spent = newFactList()
 	r.reuse, r.patches, r.respent = map[int]usageRow{}, map[int]patchRow{}, map[int]*usageFact{}
 	r.refs, r.missing, r.rerole = map[blobSum]bool{}, map[int]int{}, map[int]string{}
 }
@@ -74,7 +87,7 @@ func (x *extractor) whole(ctx context.Context, f storage.File, size, maxLine int
 	x.begin(ctx, f, r)
 	var end jsonl.ReadEnd
 	opt := jsonl.ReadOptions{MaxLine: maxLine, Buffer: x.buf, End: &end, Report: x.report}
-	for rec, err := range jsonl.Read(ctx, io.NewSectionReader(f, 0, size), opt) {
+	for rec, err := range jsonl.Read(ctx, x.searched(io.NewSectionReader(f, 0, size)), opt) {
 		if err != nil {
 			return nil, err
 		}
@@ -91,6 +104,13 @@ func (x *extractor) whole(ctx context.Context, f storage.File, size, maxLine int
 		return x.derived(ctx, f, size, maxLine)
 	}
 	return r, x.mark()
+}
+
+// searched is a reader whose bytes are searched for references to blobs too:
+// what nobody reads as a record may name one as well.
+func (x *extractor) searched(r io.Reader) io.Reader {
+	refs := x.r.refs
+	return io.TeeReader(r, &session.RefSearch{Found: func(sum [32]byte) { refs[sum] = true }})
 }
 
 // mark notes where a reading of what is appended may begin: after the line end

@@ -1,6 +1,8 @@
 package index
 
 import (
+	"bytes"
+	"cmp"
 	"crypto/sha256"
 	"errors"
 	"io"
@@ -46,6 +48,9 @@ func (x *extractor) entry(rec *jsonl.Record, kind string) error {
 		x.message(&e, f)
 	}
 	x.noteFacts(&e, rec, kind)
+	if err := x.noteEffects(&e, rec, kind); err != nil {
+		return err
+	}
 	r.rows.add(e)
 	if e.hasID {
 		x.ids[e.id] = int(e.seq)
@@ -81,8 +86,11 @@ func (x *extractor) repeated(e *entry, rec *jsonl.Record) (bool, error) {
 		if err != nil {
 			return false, err
 		}
-		if known {
-			return false, errWhole
+		if !known {
+			known, err = x.before.archived(e.id)
+		}
+		if err != nil || known {
+			return false, cmp.Or(err, errWhole)
 		}
 	}
 	if !ok {
@@ -213,15 +221,26 @@ func (x *extractor) entryPatch(rec *jsonl.Record) error {
 		return x.patchEarlier(id, rec)
 	}
 	if !ok {
+		if x.archives {
+			x.loose = append(x.loose, bytes.Clone(rec.Raw))
+		}
 		return nil
 	}
 	e := x.row(seq)
 	if e.role == "user" {
 		x.r.prompts = slices.DeleteFunc(x.r.prompts, func(p promptRow) bool { return p.seq == seq })
 	}
-	e.role = x.roleOf(f)
+	now := x.roleOf(f)
+	if foldsAnew(e.role, now) {
+		again, err := x.patchFolds(e.role, now, rec.Raw)
+		if err != nil || again && x.before != nil {
+			return cmp.Or(err, errWhole)
+		}
+		x.refold = x.refold || again
+	}
+	e.role = now
 	x.message(e, f)
-	x.r.spent = patchFacts(x.r.spent, seq, patchedFact(e, f))
+	x.r.spent.patch(seq, patchedFact(e, f))
 	if e.role == "user" { // back to its place
 		slices.SortFunc(x.r.prompts, func(a, b promptRow) int { return a.seq - b.seq })
 	}
@@ -258,12 +277,23 @@ func (x *extractor) patched(id string) (int, bool) {
 // stands in more than one row: then the file is read whole.
 func (x *extractor) patchEarlier(id string, rec *jsonl.Record) error {
 	seq, kind, role, ok, err := x.before.byID(id)
-	if err != nil || !ok {
+	if err == nil && !ok {
+		if ok, err = x.before.archived(id); ok && err == nil {
+			err = errWhole
+		}
+		return err
+	}
+	if err != nil {
 		return err
 	}
 	now := x.roleOf(rec.Fields)
 	if kind != "message" || role == "user" || now == "user" {
 		return errWhole
+	}
+	if foldsAnew(role, now) {
+		if again, err := x.patchFolds(role, now, rec.Raw); err != nil || again {
+			return cmp.Or(err, errWhole)
+		}
 	}
 	x.r.rerole[seq] = now
 	delete(x.r.reuse, seq)

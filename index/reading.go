@@ -2,6 +2,7 @@ package index
 
 import (
 	"github.com/gajae-code/gjc-index/jsonl"
+	"github.com/gajae-code/gjc-index/session/checkpoint"
 )
 
 // Values of entry.parentSeq that are no entry.
@@ -118,14 +119,21 @@ type reading struct {
 	missing map[int]int    // earlier entries whose parent has come: its seq
 	rerole  map[int]string // earlier entries whose role a patch changed
 	reuse   map[int]usageRow
-	spent   []usageFact        // in the order of seq
+	spent   *factList
 	respent map[int]*usageFact // of earlier entries that were patched; nil: nothing any more
 	bytes   int64              // read
+
+	archived []archivedRow
+	archives []archiveRow // as the files were before they were read
+	// effects and calls replace those that are known, if folded.
+	folded  bool
+	effects []checkpoint.Effect
+	calls   []checkpoint.EffectCall
 }
 
 // weight is about how many bytes of memory the reading holds.
 func (r *reading) weight() int64 {
-	n := int64(r.rows.len())*150 + int64(r.use.len())*150 + int64(len(r.spent))*200 + 4096
+	n := int64(r.rows.len())*150 + int64(r.use.len())*150 + r.spent.weight() + int64(len(r.archived)+len(r.effects))*250 + 4096
 	for i := range r.prompts {
 		n += int64(len(r.prompts[i].text)) + 100
 	}

@@ -22,6 +22,8 @@ type known struct {
 	AtOffset int64  `db:"at_offset"`
 	State    State  `db:"state"`
 	Reason   string `db:"reason"`
+
+	archives []archiveRow
 }
 
 // why says what is to be done with a file.
@@ -176,7 +178,12 @@ func (p *plan) compare(ctx context.Context, db *migrations.DB, w *walk, s *diskS
 		if err != nil {
 			return err
 		}
+		archives, err := knownArchives(ctx, db, row.ID)
+		if err != nil {
+			return err
+		}
 		for i := range files {
+			files[i].archives = archives[files[i].Key]
 			had[files[i].Name] = &files[i]
 		}
 	}
@@ -185,7 +192,16 @@ func (p *plan) compare(ctx context.Context, db *migrations.DB, w *walk, s *diskS
 		delete(had, f.name)
 		j := job{scope: at, file: f, known: k, path: w.path(s.name, f.name)}
 		same := shift == 0 && k != nil && p.device(k.Dev) == int64(f.info.Dev)
-		if same = judgeFile(&j, same); same {
+		if same = judgeFile(&j, same); k != nil {
+			alike, racy := sameArchives(f.archives, k.archives, p.device)
+			switch {
+			case !alike && f.refused == "":
+				same, j.why = false, hasChanged
+			case same && racy:
+				same, j.why = false, mayHave
+			}
+		}
+		if same {
 			p.same++
 			ps.kept = append(ps.kept, f)
 			continue

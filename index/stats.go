@@ -127,7 +127,7 @@ func (s *statsCount) stored(ctx context.Context, db *migrations.DB) ([]askedRow,
 	found, err := db.QueryContext(ctx, `
 		SELECT p.time_ms, p.sum, p.session, coalesce(s.cwd, '')
 		FROM prompts p JOIN sessions s ON s.key = p.session
-		WHERE p.source = 0 AND s.child = 0 AND p.time_ms >= ? AND p.session NOT IN (SELECT value FROM json_each(?))`,
+		WHERE s.child = 0 AND p.time_ms >= ? AND p.session NOT IN (SELECT value FROM json_each(?))`,
 		since, jsonList(without))
 	if err != nil {
 		return nil, err

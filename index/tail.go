@@ -9,6 +9,7 @@ import (
 
 	"github.com/gajae-code/gjc-index/jsonl"
 	"github.com/gajae-code/gjc-index/migrations"
+	"github.com/gajae-code/gjc-index/session/checkpoint"
 	"github.com/gajae-code/gjc-index/storage"
 )
 
@@ -43,7 +44,7 @@ func (x *extractor) tail(ctx context.Context, f storage.File, s *stored, before 
 	// If no record follows, the next reading begins where this one did.
 	x.ended, x.lastLine, x.lastOffset, x.end = true, s.line, s.offset, s.offset
 	opt := jsonl.ReadOptions{MaxLine: maxLine, Offset: s.offset, FirstLine: s.line, Buffer: x.buf, Report: x.report}
-	for rec, err := range jsonl.Read(ctx, io.NewSectionReader(f, s.offset, size-s.offset), opt) {
+	for rec, err := range jsonl.Read(ctx, x.searched(io.NewSectionReader(f, s.offset, size-s.offset)), opt) {
 		if err != nil {
 			return nil, err
 		}
@@ -53,6 +54,7 @@ func (x *extractor) tail(ctx context.Context, f storage.File, s *stored, before 
 	}
 	r.bytes = size - s.offset
 	x.settle()
+	x.settleEffects()
 	return r, x.mark()
 }
 
@@ -75,6 +77,27 @@ func (d dbEarlier) byID(id string) (seq int, kind, role string, ok bool, err err
 		return 0, "", "", false, nil
 	}
 	return seq, kind, role, err == nil, err
+}
+
+func (d dbEarlier) archived(id string) (there bool, err error) {
+	if id == "" {
+		return false, nil
+	}
+	stmt, err := d.db.Prepared(d.ctx, `SELECT EXISTS (SELECT 1 FROM archived WHERE session = ? AND id = ?)`)
+	if err != nil {
+		return false, err
+	}
+	return there, stmt.GetContext(d.ctx, &there, d.key, id)
+}
+
+func (d dbEarlier) effects() ([]checkpoint.Effect, []checkpoint.EffectCall, error) {
+	effects, err := storedEffects(d.ctx, d.db, d.key)
+	if err != nil {
+		return nil, nil, err
+	}
+	var calls []checkpoint.EffectCall
+	err = d.db.SelectContext(d.ctx, &calls, `SELECT id, tool, path FROM open_calls WHERE session = ? ORDER BY seq`, d.key)
+	return effects, calls, err
 }
 
 func (d dbEarlier) timeOf(seq int) (millis, error) {

@@ -150,7 +150,7 @@ func (x *Index) filePacks(ctx context.Context, p *pending) ([]sessionPack, error
 			return nil
 		}
 		p := sessionPack{scope: files[o.scope].scope, name: o.file.name, id: o.reading.id, cwd: o.reading.cwd,
-			created: o.reading.created, pack: packFacts(o.reading.spent)}
+			created: o.reading.created, pack: o.reading.spent.pack()}
 		if p.pack != nil {
 			all = append(all, p)
 		}

@@ -124,6 +124,20 @@ func TestUsageEqualsARecountOfTheFiles(t *testing.T) {
 	}
 }
 
+func packFacts(facts []usageFact) []byte {
+	l := newFactList()
+	for i := range facts {
+		l.add(&facts[i])
+	}
+	return l.pack()
+}
+
+func unpack(pack []byte) ([]usageFact, error) {
+	var all []usageFact
+	err := eachFact(pack, sameText, func(u *usageFact) { all = append(all, *u) })
+	return all, err
+}
+
 func TestUsagePacksReadAsTheyWereWritten(t *testing.T) {
 	want := []usageFact{
 		{kind: factAnswer, seq: 3, time: millis{5, true}, identity: 1 << 63, name: 7, known: true, whole: true, provider: "p", model: "m", tokens: [5]float64{1, 2, 3, 4, 5}},

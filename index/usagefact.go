@@ -4,7 +4,6 @@ import (
 	"encoding/binary"
 	"hash/fnv"
 	"math"
-	"slices"
 	"strconv"
 
 	"github.com/gajae-code/gjc-index/jsonl"
@@ -156,28 +155,15 @@ func (x *extractor) noteFacts(e *entry, rec *jsonl.Record, kind string) {
 			e.stamp = f.Timestamp.Text()
 		}
 		if r, ok := checkpoint.ResponseOf(f); ok {
-			x.r.spent = append(x.r.spent, responseFact(factAnswer, int(e.seq)+1, e.id, e.stamp, e.time, r))
+			u := responseFact(factAnswer, int(e.seq)+1, e.id, e.stamp, e.time, r)
+			x.r.spent.add(&u)
 		}
 	case kind == "custom" && (f.CustomType.Equal(jsonl.KindUsage) || f.CustomType.Equal(jsonl.KindUsageCheckpoint)):
 		v, _, err := jsonl.Parse(rec.Raw)
 		if err == nil {
-			x.r.spent = append(x.r.spent, customFacts(int(e.seq)+1, e.id, f.Timestamp.Text(), f.CustomType.Text(), v)...)
+			for _, u := range customFacts(int(e.seq)+1, e.id, f.Timestamp.Text(), f.CustomType.Text(), v) {
+				x.r.spent.add(&u)
+			}
 		}
 	}
-}
-
-// patchFacts replaces what the message of an entry says of usage by what its
-// patch says.
-func patchFacts(facts []usageFact, seq int, now *usageFact) []usageFact {
-	seq++ // as facts count
-	at, found := slices.BinarySearchFunc(facts, seq, func(u usageFact, seq int) int { return u.seq - seq })
-	switch {
-	case found && now != nil:
-		facts[at] = *now
-	case found:
-		facts = slices.Delete(facts, at, at+1)
-	case now != nil:
-		facts = slices.Insert(facts, at, *now)
-	}
-	return facts
 }

@@ -31,35 +31,6 @@ const (
 
 var errPack = errors.New("usage pack can't be read")
 
-// packFacts packs facts; nil for none.
-func packFacts(facts []usageFact) []byte {
-	if len(facts) == 0 {
-		return nil
-	}
-	names := map[[2]string]int{}
-	var table, body []byte
-	seq, told := 0, byte(0)
-	for i := range facts {
-		u := &facts[i]
-		if u.kind == factRecord || u.kind == factOpen {
-			told = 1
-		}
-		pair := [2]string{u.provider, u.model}
-		n, ok := names[pair]
-		if !ok {
-			n = len(names)
-			names[pair] = n
-			table = appendText(appendText(table, u.provider), u.model)
-		}
-		body = u.pack(body, n, seq)
-		seq = u.seq
-	}
-	out := binary.AppendUvarint([]byte{packVersion, told}, uint64(len(names)))
-	out = append(out, table...)
-	out = binary.AppendUvarint(out, uint64(len(facts)))
-	return append(out, body...)
-}
-
 func appendText(b []byte, s string) []byte {
 	return append(binary.AppendUvarint(b, uint64(len(s))), s...)
 }
@@ -216,10 +187,5 @@ func (r *packReader) fact(u *usageFact, names [][2]string) {
 	}
 }
 
-// unpack is all facts of a pack.
-func unpack(pack []byte) ([]usageFact, error) {
-	var all []usageFact
-	same := func(s string) string { return s }
-	err := eachFact(pack, same, func(u *usageFact) { all = append(all, *u) })
-	return all, err
-}
+// sameText is for readers of a pack that need not make equal names one string.
+func sameText(s string) string { return s }

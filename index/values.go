@@ -1,5 +1,7 @@
 package index
 
+import "github.com/gajae-code/gjc-index/session"
+
 // The rows as they are inserted, and as Check compares them with the database.
 
 // sessionValues are what a session's row says besides its fingerprint.
@@ -49,6 +51,55 @@ func (u *usageRow) values(key int64) []any {
 
 func (p *promptRow) values(r *reading) []any {
 	return []any{p.id, p.line, p.time.ms, r.cwd, p.text}
+}
+
+func (o *outcome) archiveValues(key int64) [][]any {
+	if o.reading.tail {
+		return nil
+	}
+	archives := o.archives()
+	rows := make([][]any, len(archives))
+	for i := range archives {
+		rows[i] = archives[i].values(key)
+	}
+	return rows
+}
+
+// archivedValues are the rows of archived entries. Of two archives the reader
+// takes the first that is there.
+func (o *outcome) archivedValues(key int64) [][]any {
+	r := o.reading
+	if len(r.archived) == 0 {
+		return nil
+	}
+	file := ""
+	if len(r.archives) > 0 {
+		file = r.archives[0].Name
+	}
+	rows := make([][]any, len(r.archived))
+	for i := range r.archived {
+		a := &r.archived[i]
+		rows[i] = []any{key, i, file, a.run, textOrNull(a.id, a.hasID), textOrNull(a.parent, a.hasParent), a.kind, textOrNull(a.role, a.role != ""),
+			a.time.value(), a.line, a.offset, a.size}
+	}
+	return rows
+}
+
+func (r *reading) touchedValues(key int64) [][]any {
+	rows := make([][]any, len(r.effects))
+	for i, e := range r.effects {
+		rows[i] = []any{key, i, e.Path, session.EffectFile(r.cwd, e.Path), e.Ops.Create, e.Ops.Write, e.Ops.Edit, e.Ops.Delete, e.Ops.Rename,
+			e.First, e.Last, e.Entry}
+	}
+	return rows
+}
+
+func (r *reading) callValues(key int64) [][]any {
+	rows := make([][]any, len(r.calls))
+	for i, c := range r.calls {
+		rows[i] = []any{key, i, c.ID, c.Tool, c.Path}
+	}
+	return rows
 }
 
 func bytesOrNull(b []byte) any {

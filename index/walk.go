@@ -13,7 +13,6 @@ import (
 	"sync"
 	"sync/atomic"
 
-	"github.com/gajae-code/gjc-index/session"
 	"github.com/gajae-code/gjc-index/storage"
 )
 
@@ -26,7 +25,7 @@ type diskFile struct {
 	info    storage.Info
 	refused string // "" or why it is never read
 
-	archived bool // an archive lies beside it
+	archives []diskArchive // beside it, by name
 }
 
 // child reports whether the file lies in another session's own directory.
@@ -175,27 +174,19 @@ func (s *diskScope) add(fsys storage.FS, dir, prefix string, depth int) error {
 
 // take adds what the list of a directory names.
 func (s *diskScope) take(fsys storage.FS, dir, prefix string, depth int, list []storage.DirEntry) {
-	archives := map[string]bool{}
-	for _, e := range list {
-		if strings.HasSuffix(e.Name, archiveName) {
-			archives[e.Name] = true
-		}
-	}
+	archives := archivesIn(prefix, list)
 	for _, e := range list {
 		switch {
 		case strings.HasPrefix(e.Name, "."):
 		case strings.HasSuffix(e.Name, ".jsonl"):
 			f := sessionFile(prefix, e)
-			f.archived = archives[filepath.Base(session.ArchivePath(e.Name))]
+			f.archives = archives[strings.TrimSuffix(e.Name, ".jsonl")]
 			s.files = append(s.files, f)
 		case e.Info.Kind == storage.Dir && depth < maxDepth:
 			_ = s.add(fsys, filepath.Join(dir, e.Name), prefix+e.Name+"/", depth+1)
 		}
 	}
 }
-
-// archiveName ends the names of archives, which lie beside session files.
-var archiveName = session.ArchivePath(".jsonl")
 
 // sessionFile judges a name by its kind alone: a session file is a plain file
 // of one link.
@@ -219,6 +210,24 @@ func sessionFile(prefix string, e storage.DirEntry) diskFile {
 
 // digest is a sum of fingerprints that doesn't depend on their order.
 type digest [4]uint64
+
+// addFile puts the fingerprints of a session file and its archives in.
+func (d *digest) addFile(name string, info *storage.Info, archives []archiveRow, scopeDev uint64, refused string) {
+	d.add(name, info, scopeDev, refused)
+	for i := range archives {
+		info := archives[i].info()
+		d.add(archives[i].Name, &info, scopeDev, "")
+	}
+}
+
+// rows are the archives beside a file.
+func (f *diskFile) rows() []archiveRow {
+	rows := make([]archiveRow, len(f.archives))
+	for i := range rows {
+		rows[i] = archiveRowOf(&f.archives[i])
+	}
+	return rows
+}
 
 // add puts one fingerprint in. The device counts only where it isn't the
 // scope's, so that a remount, which changes all alike, is seen as one.
@@ -249,7 +258,7 @@ func (s *diskScope) digest() []byte {
 	var d digest
 	for i := range s.files {
 		f := &s.files[i]
-		d.add(f.name, &f.info, s.dev, f.refused)
+		d.addFile(f.name, &f.info, f.rows(), s.dev, f.refused)
 	}
 	return d.bytes()
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"io/fs"
+	"slices"
 	"sync"
 
 	"github.com/gajae-code/gjc-index/migrations"
@@ -83,9 +84,16 @@ func (w *worker) read(ctx context.Context, o *outcome) (err error) {
 		if err != nil {
 			return err
 		}
-		if string(sum) == string(o.known.Racy) && o.info.Size == o.known.Size && o.info.ModTime == o.known.ModTime && o.info.ChangeTime == o.known.Change {
-			o.clean, o.still = true, young
-			return nil
+		same := o.known.Racy == nil || string(sum) == string(o.known.Racy)
+		if same && o.info.Size == o.known.Size && o.info.ModTime == o.known.ModTime && o.info.ChangeTime == o.known.Change {
+			same, younger, err := w.sameRacyArchives(ctx, o, now.UnixNano())
+			if err != nil {
+				return err
+			}
+			if same {
+				o.clean, o.still = true, young || younger
+				return nil
+			}
 		}
 	}
 	if o.reading, err = w.rows(ctx, f, o); err != nil {
@@ -112,11 +120,43 @@ func (w *worker) rows(ctx context.Context, f storage.File, o *outcome) (*reading
 			}
 		}
 	}
+	w.ex.archives = len(o.file.archives) > 0
 	r, err := w.ex.whole(ctx, f, o.info.Size, maxLine)
-	if err != nil || r.state != StateOK || !o.file.archived {
+	if err != nil || r.state != StateOK {
 		return r, err
 	}
-	return r, w.archived(ctx, o.path, r)
+	if len(o.file.archives) == 0 {
+		err = w.ex.foldIfAsked(ctx)
+		w.ex.settleEffects()
+		return r, err
+	}
+	if r.archives, err = w.statArchives(ctx, &o.job, w.x.opt.Now().UnixNano(), r.refs); err != nil {
+		return r, err
+	}
+	reason, err := w.archived(ctx, o.path, r)
+	for i := range r.archives {
+		if r.archives[i].Reason == "" {
+			r.archives[i].Reason = reason
+		}
+	}
+	w.ex.settleEffects()
+	return r, err
+}
+
+// archives are the archives of the file whose fingerprints hold now.
+func (o *outcome) archives() []archiveRow {
+	switch {
+	case o.reading != nil && !o.reading.tail && o.reading.state == StateOK:
+		return o.reading.archives
+	case o.known != nil && (o.clean || o.reading != nil && o.reading.tail):
+		return o.known.archives
+	}
+	return o.file.rows()
+}
+
+// racyArchives reports whether an archive is to be looked at once more.
+func (o *outcome) racyArchives() bool {
+	return !o.clean && slices.ContainsFunc(o.archives(), func(r archiveRow) bool { return r.Racy != nil })
 }
 
 // racyAt reports whether a file whose stat was taken at now may change again

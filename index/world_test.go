@@ -18,6 +18,7 @@ import (
 type world struct {
 	rnd    *rand.Rand
 	plain  bool // no records of requests
+	tools  bool // calls of tools and their results
 	home   string
 	files  []*worldFile
 	n      int
@@ -80,7 +81,11 @@ func (w *world) line(f *worldFile) string {
 		return fmt.Sprintf(format, args...)
 	}
 	usage := fmt.Sprintf(`"usage":{"input":%d,"output":2,"cost":{"total":0.5}},"provider":"p","model":"m"`, w.rnd.IntN(100))
-	switch k := w.rnd.IntN(26); k {
+	k := w.rnd.IntN(26)
+	if w.tools && w.chance(40) {
+		k = 20 + w.rnd.IntN(6)
+	}
+	switch k {
 	default:
 		return entry(`{"type":"message",%s,"message":{"role":"user","content":"prompt %d %s"}}`, base, w.n, w.pick("", "naïve", `tab\t`, "水泵"))
 	case 1, 2, 3:
@@ -123,6 +128,18 @@ func (w *world) line(f *worldFile) string {
 			base, w.rnd.IntN(3), w.pick("partial", "final", "error"), known)
 	case 18:
 		return entry(`{"type":"thing",%s}`, base) + "\r"
+	case 20, 21, 22, 23, 24, 25:
+		switch {
+		case !w.tools:
+			return entry(`{"type":"message",%s,"message":{"role":"user","content":"prompt %d"}}`, base, w.n)
+		case k == 20:
+			return fmt.Sprintf(`{"type":"entry_patch","entryId":"%s","patch":{"message":%s}}`, known, w.pick(w.call(), w.result()))
+		case k == 25:
+			return entry(`{"type":"custom",%s,"customType":"gjc-index/execution_effects","data":{"v":1,"paths":[{"path":"a.go","ops":{"edit":2},"first":"2026-01-01T00:00:00.000Z","last":"2026-01-02T00:00:00.000Z"}],"overflow":0,"unprovenCalls":0,"incomplete":false,"calls":[{"id":"call1","tool":"write","path":"kept.go"}]}}`, base)
+		case k%2 == 0:
+			return entry(`{"type":"message",%s,"message":%s}`, base, w.result())
+		}
+		return entry(`{"type":"message",%s,"message":%s}`, base, w.call())
 	}
 }
 

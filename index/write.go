@@ -14,6 +14,7 @@ type writer struct {
 	tx  *sqlx.Tx
 
 	entries, patches, labels, usage, refs, packs *inserter
+	archives, archived, touched, calls           *inserter
 	prompts                                      *promptWriter
 	nextKey                                      int64
 	fresh                                        bool // the tables are empty: nothing has to be deleted first
@@ -21,7 +22,7 @@ type writer struct {
 }
 
 // newWriter prepares a writer; bulk is for builds.
-func newWriter(ctx context.Context, tx *sqlx.Tx, bulk bool) (*writer, error) {
+func (x *Index) newWriter(ctx context.Context, tx *sqlx.Tx, bulk bool) (*writer, error) {
 	w := &writer{ctx: ctx, tx: tx, fresh: bulk, prompts: newPromptWriter(bulk),
 		entries: newInserter("entries", "session", "seq", "id", "parent", "parent_seq", "run", "type", "role", "time_ms",
 			"line", "offset", "size", "state", "gap"),
@@ -29,9 +30,15 @@ func newWriter(ctx context.Context, tx *sqlx.Tx, bulk bool) (*writer, error) {
 		labels:  newInserter("labels", "session", "seq", "target", "label", "current"),
 		usage: newInserter("usage", "session", "seq", "time_ms", "provider", "model", "input", "output", "cache_read",
 			"cache_write", "cost", "premium", "stop"),
-		refs:  newInserter("refs", "session", "sum"),
-		packs: newInserter("usage_packs", "session", "pack"),
+		refs:     newInserter("refs", "session", "sum"),
+		packs:    newInserter("usage_packs", "session", "pack"),
+		archives: newInserter("archives", "session", "name", "dev", "inode", "size", "mtime_ns", "ctime_ns", "racy", "searched", "reason"),
+		archived: newInserter("archived", "session", "seq", "file", "run", "id", "parent", "type", "role", "time_ms", "line", "offset", "size"),
+		touched: newInserter("touched", "session", "seq", "path", "file", "creates", "writes", "edits", "deletes", "renames",
+			"first", "last", "entry"),
+		calls: newInserter("open_calls", "session", "seq", "id", "tool", "path"),
 	}
+	w.prompts.rows = x.past
 	err := tx.GetContext(ctx, &w.nextKey, `SELECT coalesce(max(key), 0) + 1 FROM sessions`)
 	if err != nil {
 		return nil, err
@@ -57,6 +64,9 @@ func (w *writer) put(o *outcome, scope int64) error {
 			return nil
 		}
 		_, err := w.tx.ExecContext(w.ctx, `UPDATE sessions SET racy = NULL WHERE key = ?`, o.key)
+		if err == nil && len(o.known.archives) > 0 {
+			_, err = w.tx.ExecContext(w.ctx, `UPDATE archives SET racy = NULL WHERE session = ?`, o.key)
+		}
 		return err
 	}
 	if o.key == 0 {
@@ -90,7 +100,7 @@ func (w *writer) session(o *outcome, scope int64) error {
 // those of a huge file are most of the memory that a build needs.
 func (w *writer) rows(o *outcome) error {
 	r, key := o.reading, o.key
-	if pack := packFacts(r.spent); pack != nil {
+	if pack := r.spent.pack(); pack != nil {
 		if err := w.packs.add(w.ctx, w.tx, key, pack); err != nil {
 			return fmt.Errorf("insert usage: %w", err)
 		}
@@ -123,12 +133,30 @@ func (w *writer) rows(o *outcome) error {
 			return fmt.Errorf("insert refs: %w", err)
 		}
 	}
+	if err := w.archiveRows(key, o); err != nil {
+		return err
+	}
 	for i := range r.prompts {
 		p := &r.prompts[i]
-		w.prompts.Add(Prompt{Source: SourceSession, SessionKey: key, SessionID: r.id, FileKey: key, EntryID: p.id,
+		w.prompts.Add(Prompt{Source: SourceSession, SessionID: r.id, FileKey: key, EntryID: p.id,
 			Line: p.line, Time: p.time.ms, Cwd: r.cwd, Text: p.text})
 	}
 	return w.prompts.SpillTo(w.tx)
+}
+
+// archiveRows inserts what a reading found of archives and of changed files.
+func (w *writer) archiveRows(key int64, o *outcome) error {
+	for _, t := range []struct {
+		in   *inserter
+		rows [][]any
+	}{{w.archives, o.archiveValues(key)}, {w.archived, o.archivedValues(key)}, {w.touched, o.reading.touchedValues(key)}, {w.calls, o.reading.callValues(key)}} {
+		for _, row := range t.rows {
+			if err := t.in.add(w.ctx, w.tx, row...); err != nil {
+				return fmt.Errorf("insert archived entries and changed files: %w", err)
+			}
+		}
+	}
+	return nil
 }
 
 func (w *writer) addUsage(key int64, u *usageRow) error {
@@ -141,7 +169,8 @@ func (w *writer) addUsage(key int64, u *usageRow) error {
 // flush writes what is gathered; prompts come last, since each insert of many
 // rows into another table makes the full-text index write out its buffer.
 func (w *writer) flush() error {
-	for _, i := range []*inserter{w.entries, w.patches, w.labels, w.usage, w.refs, w.packs} {
+	for _, i := range []*inserter{w.entries, w.patches, w.labels, w.usage, w.refs, w.packs,
+		w.archives, w.archived, w.touched, w.calls} {
 		if err := i.flush(w.ctx, w.tx); err != nil {
 			return err
 		}

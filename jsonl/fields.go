@@ -27,7 +27,7 @@ type Fields struct {
 	Texts  []Lit // message.content (content of a custom_message): the string, or each text block's text
 	Images int   // image blocks of the same content
 
-	Provider, Model, StopReason, ToolName Lit // of message
+	Provider, Model, StopReason, ToolName, ToolCallID Lit // of message
 
 	Usage UsageFields
 
@@ -103,6 +103,7 @@ func (f *Fields) ofMessage(m Value) {
 	f.Model = litOf(m.Get("model"))
 	f.StopReason = litOf(m.Get("stopReason"))
 	f.ToolName = litOf(m.Get("toolName"))
+	f.ToolCallID = litOf(m.Get("toolCallId"))
 	f.Usage = MessageUsage(m)
 }
 

@@ -146,6 +146,9 @@ func (s *scanner) message() bool {
 		case "usage":
 			bit = 64
 			ok = s.usage()
+		case "toolCallId":
+			bit = 128
+			_, ok = s.literal(&s.f.ToolCallID)
 		default:
 			_, ok = s.skip()
 		}

@@ -30,7 +30,7 @@ func saidBy(f *Fields) said {
 	}
 	for name, l := range map[string]Lit{
 		"type": f.Type, "id": f.ID, "parentId": f.Parent, "timestamp": f.Timestamp, "role": f.Role,
-		"provider": f.Provider, "message.model": f.Model, "stopReason": f.StopReason, "toolName": f.ToolName,
+		"provider": f.Provider, "message.model": f.Model, "stopReason": f.StopReason, "toolName": f.ToolName, "toolCallId": f.ToolCallID,
 		"customType": f.CustomType, "targetId": f.TargetID, "label": f.Label, "firstKept": f.FirstKept,
 		"summary": f.Summary, "shortSummary": f.ShortSummary, "fromId": f.FromID, "cwd": f.Cwd, "title": f.Title,
 		"titleSource": f.TitleSource, "parentSession": f.ParentSession, "entryId": f.EntryID,

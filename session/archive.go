@@ -16,6 +16,7 @@ import (
 type ArchiveOptions struct {
 	KeepBranches bool // every branch is live: none moves whole
 	DryRun       bool // change nothing
+	Compress     bool // the archive is compressed, also what it holds already
 }
 
 // Archived is what archiving did, or would do, to a session.
@@ -102,7 +103,12 @@ func (s *Store) archiveOnce(ctx context.Context, path string, opt ArchiveOptions
 	}
 	a = j.result()
 	if j.plan.Moved == 0 {
-		return a, nil
+		if opt.Compress && !opt.DryRun {
+			if _, err = j.settleArchive(ctx); err == nil {
+				a.Archive = j.archiveName()
+			}
+		}
+		return a, err
 	}
 	if err := j.writeRun(ctx); err != nil {
 		return a, err
@@ -156,12 +162,23 @@ func (j *archiveJob) prepare(ctx context.Context) error {
 }
 
 func (j *archiveJob) result() Archived {
-	a := Archived{ID: j.scan.header.ID(), Path: j.path, Archive: ArchivePath(j.path), Moved: j.plan.Moved,
+	a := Archived{ID: j.scan.header.ID(), Path: j.path, Archive: j.archiveName(), Moved: j.plan.Moved,
 		BytesBefore: j.scan.size, BytesAfter: j.scan.size}
 	for _, at := range j.plan.Branches {
 		a.Branches = append(a.Branches, j.scan.nodes[at].ID)
 	}
 	return a
+}
+
+// archiveName is the archive that there is, or will be.
+func (j *archiveJob) archiveName() string {
+	if j.opt.Compress && j.plan.Moved > 0 {
+		return PackedArchivePath(j.path)
+	}
+	if name, _, ok, err := FindArchive(j.st.fsys, j.path); ok && err == nil {
+		return name
+	}
+	return ArchivePath(j.path)
 }
 
 // writeRest writes what stays of the transcript and returns its length.

@@ -1,7 +1,6 @@
 package session
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -162,10 +161,7 @@ func (w *markWalk) file(path string, info storage.Info) {
 	w.jobs <- job{path, info}
 }
 
-const (
-	markBuffer  = 1 << 20 // bytes read at once
-	markOverlap = 1 << 10 // bytes that are looked at again with the next ones: more than a reference
-)
+const markBuffer = 1 << 20 // bytes read at once
 
 // file searches one file.
 func (m *marks) file(ctx context.Context, j job, buf []byte) error {
@@ -200,86 +196,25 @@ func (m *marks) compressed(ctx context.Context, f storage.File, buf []byte) erro
 }
 
 func (m *marks) search(ctx context.Context, r io.Reader, buf []byte) error {
-	kept := 0
+	found := RefSearch{Found: func(sum [32]byte) {
+		ref := blob.RefOfSum(sum)
+		m.mu.Lock()
+		m.seen[ref] = true
+		m.mu.Unlock()
+	}}
 	for {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		n, err := io.ReadFull(r, buf[kept:])
-		text := buf[:kept+n]
-		m.take(text)
+		n, err := io.ReadFull(r, buf)
+		_, _ = found.Write(buf[:n]) // never fails
 		if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
 			return nil
 		}
 		if err != nil {
 			return err
 		}
-		kept = copy(buf, text[max(0, len(text)-markOverlap):])
 	}
-}
-
-// sumName is the part of a reference that is looked for; what stands around it
-// may be escaped.
-var sumName = []byte("sha256")
-
-// take marks the references in a text.
-func (m *marks) take(text []byte) {
-	m.plain(text)
-	if bytes.Contains(text, []byte(`\u00`)) {
-		m.plain(unescaped(text))
-	}
-}
-
-func (m *marks) plain(text []byte) {
-	for {
-		i := bytes.Index(text, sumName)
-		if i < 0 {
-			return
-		}
-		text = text[i+len(sumName):]
-		if len(text) < 1+64 || text[0] != ':' {
-			continue
-		}
-		ref, err := blob.ParseHex(string(text[1:65]))
-		if err != nil {
-			continue
-		}
-		m.mu.Lock()
-		m.seen[ref] = true
-		m.mu.Unlock()
-	}
-}
-
-// unescaped is text with the JSON escapes of ASCII characters read.
-func unescaped(text []byte) []byte {
-	out := make([]byte, 0, len(text))
-	for len(text) > 0 {
-		i := bytes.Index(text, []byte(`\u00`))
-		if i < 0 || i+6 > len(text) {
-			return append(out, text...)
-		}
-		out = append(out, text[:i]...)
-		high, low := fromHex(text[i+4]), fromHex(text[i+5])
-		if high < 2 || high > 7 || low < 0 {
-			out = append(out, text[i:i+6]...)
-		} else {
-			out = append(out, byte(high<<4|low))
-		}
-		text = text[i+6:]
-	}
-	return out
-}
-
-func fromHex(c byte) int {
-	switch {
-	case c >= '0' && c <= '9':
-		return int(c - '0')
-	case c >= 'a' && c <= 'f':
-		return int(c-'a') + 10
-	case c >= 'A' && c <= 'F':
-		return int(c-'A') + 10
-	}
-	return -1
 }
 
 // markRoots are the directories in which references may stand: all sessions of

@@ -78,6 +78,9 @@ func (s *Store) Rebind(ctx context.Context, opt RebindOptions) (rows []RebindRow
 	if !opt.DryRun {
 		err = s.retireSources(ctx, from, rows)
 	}
+	if opt.ID != "" {
+		found.LeftOut = nil // the one that was asked for is there
+	}
 	return rows, found.LeftOut, err
 }
 
@@ -132,7 +135,11 @@ func (s *Store) sessionsOf(ctx context.Context, from string) (Listing, error) {
 	var refused *scope.Error
 	switch {
 	case err == nil:
-		return s.listCandidates(ctx, owned)
+		l, err := s.listCandidates(ctx, owned)
+		if err == nil {
+			l.LeftOut, err = s.leftOutOf(from, l.LeftOut)
+		}
+		return l, err
 	case !errors.As(err, &refused) || refused.Code != scope.CwdMissing:
 		return Listing{}, err
 	}
@@ -165,6 +172,21 @@ func (s *Store) sessionsOf(ctx context.Context, from string) (Listing, error) {
 	// A migrated session goes before its source: it is the one that went on.
 	slices.SortStableFunc(l.Sessions, func(a, b Info) int { return cmp.Compare(inOlderLayout(a.Path), inOlderLayout(b.Path)) })
 	return l, nil
+}
+
+// leftOutOf are those of the files left out that may be the workspace's: what
+// lies in its scope or in a directory of an older layout with its name. What
+// can't be read elsewhere is nobody's.
+func (s *Store) leftOutOf(from string, left []LeftOut) ([]LeftOut, error) {
+	sc, err := scope.Lookup(s.fsys, s.opt.Home, from)
+	if err != nil {
+		return nil, err
+	}
+	own := map[string]bool{s.opt.Home.Sessions(): true, sc.Dir: true} // the first: older directories beyond the limit
+	for _, name := range sc.LegacyNames() {
+		own[filepath.Join(sc.Root, name)] = true
+	}
+	return slices.DeleteFunc(left, func(l LeftOut) bool { return !own[l.Path] && !own[filepath.Dir(l.Path)] }), nil
 }
 
 // inOlderLayout is 1 for a transcript that lies in no scope, else 0.

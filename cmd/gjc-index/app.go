@@ -29,6 +29,8 @@ type app struct {
 	screen screen
 
 	home, sessionDir       string
+	config, colour         string // of --config and --colour
+	set                    configured
 	json, quiet, noRefresh bool
 	maxLine                int64
 
@@ -78,11 +80,15 @@ them, kept fresh by each command, and can be thrown away at any time.`,
 	f.BoolVar(&a.json, "json", false, "print one JSON object a line")
 	f.BoolVarP(&a.quiet, "quiet", "q", false, "no notes and no progress on stderr")
 	f.BoolVar(&a.noRefresh, "no-refresh", false, "answer from the index as it is")
+	f.StringVar(&a.config, "config", "", "read the settings in `FILE`, or with none no file at all")
+	f.StringVar(&a.colour, "colour", "", "`WHEN` to print in colour: auto, always or never")
+	f.StringVar(&a.colour, "color", "", "the same")
+	f.Lookup("color").Hidden = true
 	f.Int64Var(&a.maxLine, "max-line", 0, "the longest line that is read, in `BYTES` (default 256 MiB)")
 	root.SetFlagErrorFunc(wrongFlag)
 	root.SetHelpCommand(helpCommand(root))
 	root.AddCommand(a.listCommand(), a.searchCommand(), a.showCommand(), a.treeCommand(), a.contextCommand(),
-		a.historyCommand(), a.reindexCommand(), a.statusCommand(), a.verifyCommand(), a.versionCommand())
+		a.historyCommand(), a.reindexCommand(), a.statusCommand(), a.verifyCommand(), a.versionCommand(), a.configCommand(), a.watchCommand())
 	root.AddCommand(a.sessionCommands()...)
 	root.AddCommand(a.lifeCommands()...)
 	root.AddCommand(a.exportCommands()...)
@@ -95,6 +101,7 @@ them, kept fresh by each command, and can be thrown away at any time.`,
 			sub.Example = "  " + sub.CommandPath()
 		}
 	}
+	complete(root, "colour", colours...)
 	groupCommands(root)
 	a.completeAll(root, a.offeredFlags())
 	return root
@@ -129,7 +136,9 @@ func (a *app) homeDir() (scope.Home, error) {
 // directory that --session-dir names, and brings it up to date.
 func (a *app) openIndex(ctx context.Context) (*index.Index, error) {
 	bar := a.progressBar()
-	x, err := a.open(ctx, a.options(bar))
+	opt := a.options(bar)
+	opt.Watched = true
+	x, err := a.open(ctx, opt)
 	if err != nil {
 		return nil, err
 	}

@@ -57,7 +57,7 @@ type receiptJSON struct {
 }
 
 func (a *app) append(ctx context.Context, ref string, f writeFlags, each, force bool) error {
-	if _, err := f.policy(); err != nil {
+	if _, err := a.policy(f); err != nil {
 		return err
 	}
 	if !isPath(ref) && !canBeID(ref) {
@@ -88,6 +88,7 @@ func (a *app) append(ctx context.Context, ref string, f writeFlags, each, force 
 	}
 	var receipts []session.Receipt
 	var onDisk bool
+	var path string
 	look := !force && hasLabels(entries)
 	err = a.withSession(ctx, ref, f, session.OpenOptions{AppendOnly: !look}, func(s *session.Session) (err error) {
 		if look {
@@ -96,10 +97,14 @@ func (a *app) append(ctx context.Context, ref string, f writeFlags, each, force 
 			}
 		}
 		receipts, err = appendBatches(ctx, s, batches)
-		onDisk = s.OnDisk()
+		onDisk, path = s.OnDisk(), s.Path()
 		return err
 	})
-	return errors.Join(err, a.printReceipts(receipts, onDisk, err))
+	perr := a.printReceipts(receipts, onDisk, err)
+	if err == nil && perr == nil && onDisk {
+		perr = a.sumUp(ctx, path)
+	}
+	return errors.Join(err, perr)
 }
 
 // awaitEntries reads the entries on stdin.

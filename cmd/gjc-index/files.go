@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -164,13 +165,18 @@ func (a *app) touched(ctx context.Context, ref string) error {
 			}
 		}
 		for _, f := range found.Failed {
-			a.note("%s: left out: %s", f.Path, f.Reason)
+			if !slices.Contains(a.failed, f) {
+				a.failed = append(a.failed, f)
+			}
 		}
-		a.leftOut += len(found.Failed)
 		if len(found.Sessions) == 0 {
 			a.note("no session is known to have changed %s", path)
 		}
-		return nil
+		bad, err := a.badFiles(ctx, x)
+		if err == nil {
+			a.sayLeftOut(bad)
+		}
+		return err
 	})
 }
 

@@ -16,7 +16,7 @@ var helpGroups = []struct {
 	{"find", "Find and read:", []string{"list", "search", "history", "show", "tree", "context", "chat", "prompts", "labels", "pins", "files", "touched", "usage", "stats", "resolve", "continue", "inventory"}},
 	{"write", "Write:", []string{"new", "append", "branch", "fork", "rewind", "label", "title", "psm"}},
 	{"keep", "Keep, move and remove:", []string{"archive", "unarchive", "pin", "unpin", "delete", "prune", "restore", "gc", "export", "import", "migrate", "rebind"}},
-	{"check", "Check:", []string{"status", "verify", "reindex", "scope"}},
+	{"check", "Check:", []string{"status", "verify", "reindex", "watch", "scope", "config"}},
 	{"more", "More:", nil},
 }
 

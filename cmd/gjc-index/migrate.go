@@ -3,7 +3,9 @@ package main
 import (
 	"context"
 	"errors"
+	"path/filepath"
 	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -56,7 +58,7 @@ func (a *app) migrate(ctx context.Context, f migrateFlags) error {
 	if f.all && f.cwd != "" {
 		return usagef("--all and --cwd say different things: give one of them")
 	}
-	policy, err := f.policy()
+	policy, err := a.policy(f.writeFlags)
 	if err != nil {
 		return err
 	}
@@ -105,6 +107,9 @@ func (a *app) legacyWorkspaces(ctx context.Context, home scope.Home) ([]string, 
 		}
 	}
 	for _, bad := range all.Invalid {
+		if !inOlderLayout(bad.Path) {
+			continue // it was never to be copied
+		}
 		reason := "can't be read as a session: " + bad.Code
 		if bad.Code == "cwd_not_found" {
 			reason = "its working directory is gone; gjc-index rebind gives it another"
@@ -118,6 +123,15 @@ func (a *app) legacyWorkspaces(ctx context.Context, home scope.Home) ([]string, 
 		a.note("%s directories of older layouts, past the limit, were not looked into", comma(all.Skipped))
 	}
 	return dirs, nil
+}
+
+// inOlderLayout reports whether a session file, or a directory of them, is one
+// of an older layout.
+func inOlderLayout(path string) bool {
+	if scope.IsTranscriptName(filepath.Base(path)) {
+		path = filepath.Dir(path)
+	}
+	return strings.HasPrefix(filepath.Base(path), "-")
 }
 
 // migrateOne copies what one workspace has, and returns how many files it has.

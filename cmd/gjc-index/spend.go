@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 	_ "time/tzdata" // zones by name where the system has none
 
 	"github.com/rivo/uniseg"
@@ -44,7 +43,7 @@ taken as free.`,
 	fl := cmd.Flags()
 	fl.StringVar(&f.by, "by", "", "a row for each `GROUP`: day, model, provider, project or session")
 	fl.StringVar(&f.since, "since", "", "from `T` on: a day, a time, or an age such as 7d or 12h")
-	fl.StringVar(&f.tz, "tz", "", "days and times in `ZONE`, such as Europe/Berlin or UTC (default: this machine's)")
+	fl.StringVar(&f.tz, "tz", "", "days and times in `ZONE`, such as Europe/Berlin or UTC (default: the setting usage.tz, else this machine's)")
 	fl.BoolVar(&f.csv, "csv", false, "print comma-separated values, the names first")
 	complete(cmd, "by", usageGroups...)
 	return cmd
@@ -88,15 +87,8 @@ func (a *app) usageFilter(cmd *cobra.Command, f usageFlags) (index.UsageFilter, 
 	if f.csv && a.json {
 		return out, usagef("--csv and --json: choose one")
 	}
-	if given("tz") {
-		zone, err := time.LoadLocation(f.tz)
-		if err != nil || f.tz == "" {
-			return out, usagef("--tz %q is no time zone: give a name such as Europe/Berlin, or UTC", f.tz)
-		}
-		out.Zone = zone
-	}
-	since, err := parseWhen(f.since, a.now().In(out.Zone))
-	out.Since = since
+	var err error
+	out.Zone, out.Since, err = a.zoneAndSince(cmd, f.tz, f.since)
 	return out, err
 }
 

@@ -113,7 +113,7 @@ func oneArg(what string) cobra.PositionalArgs {
 
 // valued are the flags whose value may not be empty: one comes from a variable
 // that is not set, and would silently mean something else.
-var valued = []string{"home", "session-dir", "cwd", "project", "since", "until", "session", "entry", "branch", "leaf", "format", "out", "dir", "html", "label"}
+var valued = []string{"home", "session-dir", "config", "colour", "directory-migration", "cwd", "project", "since", "until", "session", "entry", "branch", "leaf", "format", "out", "dir", "html", "label"}
 
 // mustBeText refuses what is no UTF-8: a file would hold something else.
 func mustBeText(what, text string) error {
@@ -132,7 +132,7 @@ func (a *app) checkFlags(cmd *cobra.Command, _ []string) error {
 	if cmd.Flags().Changed("max-line") && a.maxLine < 1 {
 		return usagef("--max-line is a number of bytes from 1 on")
 	}
-	return nil
+	return a.chooseColour()
 }
 
 func helpCommand(root *cobra.Command) *cobra.Command {

@@ -26,7 +26,7 @@ var layers = map[string][]string{
 	"scope":               {"storage", "jsonl", "golang.org/x/sys"},
 	"session/checkpoint":  {"jsonl"},
 	"session/chat":        {"jsonl"},
-	"session":             {"storage", "blob", "jsonl", "scope", "session/checkpoint"},
+	"session":             {"storage", "blob", "jsonl", "scope", "session/checkpoint", "github.com/klauspost/compress/zstd"},
 	"session/redact":      {},
 	"session/psm":         {"storage", "jsonl", "session"},
 	"session/export": {"storage", "blob", "jsonl", "session", "session/chat", "github.com/klauspost/compress/zstd", "github.com/yuin/goldmark",

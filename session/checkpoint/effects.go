@@ -1,6 +1,7 @@
 package checkpoint
 
 import (
+	"bytes"
 	"slices"
 
 	"github.com/gajae-code/gjc-index/jsonl"
@@ -23,6 +24,7 @@ type Effects struct {
 	places map[string]int       // path to its place in Paths
 	calls  map[string]*openCall // calls that have no result yet
 	order  []string             // their ids
+	added  func(at int)         // told of each path that got a change, by its place; may be nil
 }
 
 // openCall is as much of a tool call as its result may need.
@@ -75,6 +77,9 @@ func (x *Effects) note(e *jsonl.Entry) {
 		if name, data := customOf(e); name == jsonl.KindExecutionEffects {
 			x.carried(data)
 		}
+		return
+	}
+	if raw := e.Raw(); raw != nil && !bytes.Contains(raw, []byte("toolCall")) && !bytes.Contains(raw, []byte(`\u`)) {
 		return
 	}
 	for _, call := range jsonl.ToolCallsOf(messageOf(e)) {
@@ -174,8 +179,10 @@ func (x *Effects) add(p jsonl.EffectPath) {
 		}
 		x.places[p.Path] = len(x.Paths)
 		x.Paths = append(x.Paths, p)
+		x.tell(len(x.Paths) - 1)
 		return
 	}
+	x.tell(at)
 	have := &x.Paths[at]
 	have.Ops.Create += p.Ops.Create
 	have.Ops.Write += p.Ops.Write
@@ -187,6 +194,12 @@ func (x *Effects) add(p jsonl.EffectPath) {
 		have.First = p.First
 	}
 	have.Last = max(have.Last, p.Last)
+}
+
+func (x *Effects) tell(at int) {
+	if x.added != nil {
+		x.added(at)
+	}
 }
 
 // Empty reports whether there is nothing to keep.

@@ -31,6 +31,10 @@ type ArchiveOptions struct {
 	// and every file of the archive is byte for byte the one it was made from.
 	Redact func(text string) (clean string, secrets int)
 
+	// Suspect reports whether a record's JSON may hold a secret: one that it
+	// says false of stays as it is, unread. nil says true of all.
+	Suspect func(json []byte) bool
+
 	Blobs    string            // directory of the blobs; "" is none
 	MaxLine  int64             // see jsonl.ReadOptions
 	Progress func(bytes int64) // is told how much was written; may be nil
@@ -57,7 +61,7 @@ func WriteArchive(ctx context.Context, w io.Writer, fsys storage.FS, sources []S
 	if err != nil {
 		return rep, err
 	}
-	a := &archiver{ctx: ctx, fsys: fsys, opt: opt, tw: tar.NewWriter(z), refs: map[string]bool{}, rep: &rep}
+	a := &archiver{ctx: ctx, fsys: fsys, opt: opt, tw: tar.NewWriter(z), refs: map[string]bool{}, rep: &rep, buf: make([]byte, 256<<10), window: make([]byte, 0, 256<<10)}
 	a.m = manifest{Format: manifestFormat, V: 1, Redacted: opt.Redact != nil, Sessions: []manifestSession{}, Files: []manifestFile{}}
 	err = a.all(sources)
 	if err == nil {
@@ -75,6 +79,9 @@ type archiver struct {
 	refs map[string]bool // blobs, by their digits
 	rep  *ArchiveReport
 	done int64
+
+	buf    []byte // of the goroutine that writes
+	window []byte // of the one that reads
 }
 
 // all writes the archive. Files are made ready, which redaction makes long, by
@@ -185,8 +192,7 @@ func (a *archiver) file(name, path string) (m member, err error) {
 		return m, errors.Join(err, f.Close())
 	}
 	m = member{name: name, size: info.Size, time: info.ModTime, close: f.Close, write: func(w io.Writer) error {
-		_, err := io.CopyN(w, io.NewSectionReader(f, 0, info.Size), info.Size)
-		return err
+		return copySection(w, f, 0, info.Size, a.buf)
 	}}
 	if a.opt.Redact != nil {
 		if m, err = a.redacted(m, f); err != nil {
