@@ -49,6 +49,7 @@ type Found struct {
 // transcript may still hold it, unless it was typed again afterwards. Other
 // roles, RoleAny too, are what the files say.
 func (x *Index) Search(ctx context.Context, r SearchRequest) (Found, error) {
+	x.past.again()
 	found, err := x.search(ctx, r)
 	if (r.Role == "" || r.Role == RoleUser) && r.wants(SourceHistory) {
 		found.History = x.lostHistory()

@@ -19,20 +19,12 @@ import (
 // came before, or there is an archive, all is folded again once the file was
 // read, from the places of its entries.
 
-// mayChange reports whether a tool result can prove a change: one that neither
-// names an operation nor has a diff does not, but for those of the tool write,
-// whose call names the file.
-func mayChange(raw []byte, tool jsonl.Lit) bool {
-	return tool.Equal("write") || bytes.Contains(raw, []byte(`"op"`)) || bytes.Contains(raw, []byte(`"diff"`)) || escaped(raw)
-}
-
-// mayCall reports whether an answer can hold a tool call.
-func mayCall(raw []byte) bool { return bytes.Contains(raw, []byte(`"toolCall"`)) || escaped(raw) }
-
-// escaped reports whether a letter of the words above may be written as an
-// escape.
-func escaped(raw []byte) bool {
-	return bytes.Contains(raw, []byte(`\u006`)) || bytes.Contains(raw, []byte(`\u007`)) || bytes.Contains(raw, []byte(`\u004`))
+// mayChange reports whether a tool result can prove a change: one whose details
+// neither name an operation nor have a diff does not, but for those of the tool
+// write, whose call names the file.
+func mayChange(f *jsonl.Fields) bool {
+	return f.ToolName.Equal("write") || bytes.Contains(f.Details, []byte(`"op"`)) || bytes.Contains(f.Details, []byte(`"diff"`)) ||
+		bytes.Contains(f.Details, []byte(`\u`)) // a letter may be escaped
 }
 
 // noteEffects takes what an entry says of files.
@@ -46,9 +38,9 @@ func (x *extractor) noteEffects(e *entry, rec *jsonl.Record, kind string) error 
 		x.refold = true
 		x.kept = append(x.kept, int(e.seq))
 	case kind != "message":
-	case e.role == "assistant" && mayCall(rec.Raw):
+	case e.role == "assistant" && f.Calls > 0:
 		return x.feedMessage(e, rec)
-	case e.role == "toolResult" && mayChange(rec.Raw, f.ToolName):
+	case e.role == "toolResult" && mayChange(f):
 		return x.feedMessage(e, rec)
 	case e.role == "toolResult":
 		feed, err := x.fold()
@@ -97,8 +89,8 @@ func foldsAnew(before, now string) bool {
 // patchFolds reports whether a patch of an entry that is in the database already
 // may change what is known of files. A session that changed none and waits for
 // no result has nothing that an answer without calls could change.
-func (x *extractor) patchFolds(before, now string, raw []byte) (bool, error) {
-	if before == "toolResult" || now == "toolResult" || mayCall(raw) || x.feed != nil {
+func (x *extractor) patchFolds(before, now string, f *jsonl.Fields) (bool, error) {
+	if before == "toolResult" || now == "toolResult" || f.Calls > 0 || x.feed != nil {
 		return true, nil
 	}
 	if x.before == nil {

@@ -232,7 +232,7 @@ func (x *extractor) entryPatch(rec *jsonl.Record) error {
 	}
 	now := x.roleOf(f)
 	if foldsAnew(e.role, now) {
-		again, err := x.patchFolds(e.role, now, rec.Raw)
+		again, err := x.patchFolds(e.role, now, f)
 		if err != nil || again && x.before != nil {
 			return cmp.Or(err, errWhole)
 		}
@@ -291,7 +291,7 @@ func (x *extractor) patchEarlier(id string, rec *jsonl.Record) error {
 		return errWhole
 	}
 	if foldsAnew(role, now) {
-		if again, err := x.patchFolds(role, now, rec.Raw); err != nil || again {
+		if again, err := x.patchFolds(role, now, rec.Fields); err != nil || again {
 			return cmp.Or(err, errWhole)
 		}
 	}

@@ -82,7 +82,7 @@ func (x *Index) tombstones(ctx context.Context) (history.Tombstones, error) {
 		return nil, nil
 	}
 	now := x.opt.Now()
-	h, err := history.Open(ctx, x.fsys, path, history.Options{ReadOnly: true})
+	h, err := x.openHistory(ctx)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}

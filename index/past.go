@@ -81,7 +81,7 @@ func (x *Index) readHistory(ctx context.Context, had *historyState) (p *historyP
 	path := x.home.HistoryDB()
 	p = &historyPlan{x: x}
 	now := x.opt.Now().UnixNano()
-	h, err := history.Open(ctx, x.fsys, path, history.Options{ReadOnly: true})
+	h, err := x.openHistory(ctx)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		p.replace, p.none = true, true
@@ -153,7 +153,7 @@ func (p *historyPlan) rows(ctx context.Context) iter.Seq2[history.Prompt, error]
 		if p.none {
 			return
 		}
-		h, err := history.Open(ctx, p.x.fsys, p.x.home.HistoryDB(), history.Options{ReadOnly: true})
+		h, err := p.x.openHistory(ctx)
 		if errors.Is(err, fs.ErrNotExist) {
 			return
 		}

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"io/fs"
 	"sync"
+	"sync/atomic"
+	"time"
 
 	"github.com/gajae-code/gjc-index/history"
 )
@@ -19,11 +21,32 @@ type pastRows struct {
 	mu    sync.RWMutex // held shared while store is in use
 	store *history.Store
 	stamp history.Stamp // of the file that store has open
+	tired atomic.Bool   // it could not be read, and is not tried again for now
+}
+
+// historyPatience is how long a lock on history.db is waited for by those who only
+// read it. Who has it as the other program does never locks readers out.
+const historyPatience = time.Second
+
+// openHistory opens history.db for reading.
+func (x *Index) openHistory(ctx context.Context) (*history.Store, error) {
+	opt := history.Options{ReadOnly: true, BusyTimeout: min(x.opt.BusyTimeout, historyPatience)}
+	return history.Open(ctx, x.fsys, x.home.HistoryDB(), opt)
+}
+
+// again lets the next reading try what could not be read before.
+func (r *pastRows) again() {
+	if r != nil {
+		r.tired.Store(false)
+	}
 }
 
 // use calls fn with history.db, unless there is none.
 func (r *pastRows) use(ctx context.Context, fn func(h *history.Store) error) error {
 	for {
+		if r.tired.Load() {
+			return errNoRows
+		}
 		now, err := history.StampOf(r.x.fsys, r.x.home.HistoryDB())
 		if err != nil {
 			return r.lost(ctx, err)
@@ -56,7 +79,7 @@ func (r *pastRows) open(ctx context.Context, now history.Stamp) error {
 		_ = r.store.Close() // nothing was written
 		r.store = nil
 	}
-	h, err := history.Open(ctx, r.x.fsys, r.x.home.HistoryDB(), history.Options{ReadOnly: true})
+	h, err := r.x.openHistory(ctx)
 	if err != nil {
 		return err
 	}
@@ -78,6 +101,7 @@ func (r *pastRows) lost(ctx context.Context, err error) error {
 	case ctx.Err() != nil:
 		return ctx.Err()
 	}
+	r.tired.Store(true)
 	r.x.noHistory(err)
 	return errNoRows
 }

@@ -28,8 +28,8 @@ func (w *world) result() string {
 	details := w.pick(`,"details":{"diff":"+1"}`, `,"details":{"path":"a.go","op":"create"}`, `,"details":{"path":"e.go","op":"rename","to":"f.go"}`,
 		`,"details":{"mutations":[{"path":"a.go","op":"delete"},{"path":"z.go","op":"update","isError":true}]}`,
 		`,"details":{"perFileResults":[{"path":"sub/d.go","diff":"-1"}]}`, ``, `,"details":{"d\u0069ff":"+"}`, `,"details":null`)
-	return fmt.Sprintf(`{"role":"toolResult","toolCallId":"call%d","toolName":"%s","content":[{"type":"text","text":"\u001b[1m"}]%s%s}`,
-		w.rnd.IntN(6), w.pick("write", "edit", "bash", "read"), details, w.pick("", "", `,"isError":true`))
+	return fmt.Sprintf(`{"role":"toolResult","toolCallId":"call%d","toolName":"%s","content":[{"type":"text","text":"\u001b[1m blob:sha2\u00356:%064x"}]%s%s}`,
+		w.rnd.IntN(6), w.pick("write", "edit", "bash", "read"), w.rnd.IntN(9), details, w.pick("", "", `,"isError":true`))
 }
 
 // recountTouched asks the files themselves, as they are with all that was
@@ -99,7 +99,7 @@ func TestTouchedEqualsARecountWhateverHappens(t *testing.T) {
 			checkEqual(t, x)
 		})
 	}
-	if found < 100 {
+	if found < 60 {
 		t.Errorf("only %d sessions found: the test tests nothing", found)
 	}
 }

@@ -34,7 +34,7 @@ func (x *Index) searchUnindexed(ctx context.Context, r SearchRequest, hidden *hi
 
 // historyHits reads the rows of history.db that r asks for.
 func (x *Index) historyHits(ctx context.Context, r *SearchRequest) (hits []Hit, err error) {
-	h, err := history.Open(ctx, x.fsys, x.home.HistoryDB(), history.Options{ReadOnly: true})
+	h, err := x.openHistory(ctx)
 	if err == nil {
 		hits, err = x.matchingRows(ctx, h, r)
 		err = errors.Join(err, h.Close())
@@ -52,7 +52,7 @@ func (x *Index) historyHits(ctx context.Context, r *SearchRequest) (hits []Hit, 
 
 // historyCount is how many rows history.db has; 0 if it can't be read.
 func (x *Index) historyCount(ctx context.Context) (int64, error) {
-	h, err := history.Open(ctx, x.fsys, x.home.HistoryDB(), history.Options{ReadOnly: true})
+	h, err := x.openHistory(ctx)
 	if err != nil {
 		return 0, ctx.Err()
 	}

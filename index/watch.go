@@ -23,9 +23,10 @@ const vouches = runtime.GOOS == "linux"
 const (
 	settleFor    = 100 * time.Millisecond // changes that follow one another are taken together
 	restFactor   = 10                     // and a refresh is followed by that many times its length
-	retryAfter   = time.Second            // a refresh that found the database busy
-	cookieWait   = 40 * time.Millisecond  // for a notice of our own
-	maxWatchWait = 2 * time.Second        // of a question, while a refresh runs
+	retryAfter   = time.Second            // a refresh that could not write; then ever later
+	lastRetry    = time.Minute
+	cookieWait   = 40 * time.Millisecond // for a notice of our own
+	maxWatchWait = 2 * time.Second       // of a question, while a refresh runs
 )
 
 // ErrWatchLimit says that the system gives no more notices of directories.
@@ -54,10 +55,11 @@ type WatchOptions struct {
 // Other processes ask it by a socket beside the index whether the index holds
 // all that happened before they asked (Options.Watched). Where that can't be
 // promised the answer is no, and they look for themselves: on a system or a
-// file system whose notices are not complete, while a file can't be read or
-// has several links, where older layouts have sessions. Nothing a killed
-// watcher leaves is taken for an answer. What Watch can't see is a change
-// through a memory mapping, and a file system mounted over a scope meanwhile.
+// file system whose notices are not complete, while a file is refused or has
+// several links, while a session of an older layout has lost its copy. Nothing
+// a killed watcher leaves is taken for an answer. What Watch can't see is a
+// change through a memory mapping, and a file system mounted over a scope
+// meanwhile.
 //
 // Errors: *WatchedError, ErrNoIndex, ErrWatchLimit, ErrHomeGone, fs.ErrNotExist
 // if there is no home, scope.ErrNetwork. The end of ctx is none.
@@ -91,6 +93,11 @@ type watcher struct {
 	dirty   map[string]bool // scopes that have to be looked at again
 	touched bool            // something happened that no flush has seen
 	again   bool            // the last flush could not finish
+	tries   int             // how many flushes before could not either
+
+	older    bool   // there are sessions of older layouts
+	receipts bool   // what says which of them have a copy is watched
+	sources  string // sum of what the database knows of that; "" if that is not all
 
 	clean bool  // the database held everything when stamp was taken
 	stamp stamp // of the database after the last flush
@@ -175,13 +182,12 @@ func (w *watcher) run(ctx context.Context) error {
 	timer := time.NewTimer(time.Hour)
 	timer.Stop()
 	armed := false
-	var walkAgain <-chan time.Time
-	if w.fsys.limited != nil {
-		ticker := time.NewTicker(w.opt.Every)
-		defer ticker.Stop()
-		walkAgain = ticker.C
-	}
+	var walkAgain *time.Ticker
 	for {
+		if w.fsys.limited != nil && walkAgain == nil {
+			walkAgain = time.NewTicker(w.opt.Every)
+			defer walkAgain.Stop()
+		}
 		if (w.touched || w.again) && !armed {
 			timer.Reset(w.pause())
 			armed = true
@@ -194,7 +200,7 @@ func (w *watcher) run(ctx context.Context) error {
 			if err := w.flush(ctx); err != nil {
 				return err
 			}
-		case <-walkAgain:
+		case <-ticks(walkAgain):
 			w.last, w.touched = nil, true
 		case q := <-w.requests:
 			if err := w.answer(ctx, q); err != nil {
@@ -212,10 +218,19 @@ func (w *watcher) run(ctx context.Context) error {
 	}
 }
 
-// pause is how long changes are collected before they are looked at.
+// ticks are those of a ticker; none of nil.
+func ticks(t *time.Ticker) <-chan time.Time {
+	if t == nil {
+		return nil
+	}
+	return t.C
+}
+
+// pause is how long changes are collected before they are looked at. After a
+// flush that could not finish it grows, since nothing else may happen.
 func (w *watcher) pause() time.Duration {
 	if w.again {
-		return retryAfter
+		return min(retryAfter<<min(w.tries, 10), lastRetry)
 	}
 	return max(w.opt.Settle, restFactor*w.took)
 }
@@ -252,12 +267,21 @@ func (w *watcher) flush(ctx context.Context) error {
 	if rep.NoIndex && !rep.Busy {
 		return errors.Join(ErrNoIndex, rep.Unwritten)
 	}
-	w.again = rep.Busy
+	if w.again = rep.Busy || rep.Unwritten != nil || w.x.unstored() != nil; w.again {
+		w.tries++
+	} else {
+		w.tries = 0
+	}
 	if w.stamp, err = w.readStamp(ctx); err != nil {
 		return err
 	}
-	w.clean = vouches && !rep.Busy && rep.Unwritten == nil && rep.History == "" && w.complete()
-	if !rep.Busy {
+	if w.sources = ""; w.older {
+		if w.sources, err = w.knownSources(ctx); err != nil {
+			return err
+		}
+	}
+	w.clean = vouches && !w.again && rep.History == "" && w.complete()
+	if !w.again {
 		err = w.tell(ctx)
 	}
 	w.took = time.Since(start)

@@ -12,6 +12,7 @@ import (
 
 	"github.com/fsnotify/fsnotify"
 
+	"github.com/gajae-code/gjc-index/scope"
 	"github.com/gajae-code/gjc-index/storage"
 )
 
@@ -126,11 +127,24 @@ func (w *watcher) takeWithin(name string, deeper bool, op fsnotify.Op) {
 			w.dirty = map[string]bool{}
 		}
 		w.dirty[name], w.touched = true, true
-	case strings.HasPrefix(name, "event-id-sequence"):
-	case strings.HasPrefix(name, ".") && w.scope("") < 0:
-	case made, op.Has(fsnotify.Chmod), strings.HasSuffix(name, ".jsonl"), strings.HasPrefix(name, "."):
+	case w.isSequence(name):
+	case w.scope("") >= 0: // a session here may be written by a name that it has no more
+		w.last, w.touched = nil, true
+	case strings.HasPrefix(name, "."):
+	case made, op.Has(fsnotify.Chmod), strings.HasSuffix(name, ".jsonl"):
 		w.last, w.touched = nil, true
 	}
+}
+
+// isSequence reports whether a name is that of the file of event ids, which
+// changes with each block of them.
+func (w *watcher) isSequence(name string) bool {
+	path := filepath.Join(w.root(), name)
+	if name != filepath.Base(w.x.home.EventSequence()) {
+		return false
+	}
+	info, err := w.x.fsys.Lstat(path)
+	return err != nil && w.scope(name) < 0 || info.Kind == storage.Regular
 }
 
 // scope is where a scope stands in the last walk; -1 if it doesn't.
@@ -143,8 +157,7 @@ func (w *watcher) scope(name string) int {
 
 // look looks at what is dirty, or at everything.
 func (w *watcher) look(ctx context.Context) error {
-	before := w.last
-	if before != nil {
+	if w.last != nil {
 		for name := range w.dirty {
 			if !w.lookAt(name) {
 				w.last = nil
@@ -152,10 +165,12 @@ func (w *watcher) look(ctx context.Context) error {
 			}
 		}
 	}
+	dirty := w.dirty
 	w.dirty = nil
 	if w.last != nil {
 		w.last.files, w.last.bytes = 0, 0
 		w.last.count()
+		w.watchReceipts(dirty)
 		return nil
 	}
 	w.fsys.blind = w.fsys.limited != nil
@@ -164,8 +179,27 @@ func (w *watcher) look(ctx context.Context) error {
 		return err
 	}
 	w.compareAll(fresh)
-	w.last = fresh
+	w.last, w.receipts = fresh, false
+	w.watchReceipts(nil)
 	return nil
+}
+
+// watchReceipts watches what says which sessions of older layouts have a copy;
+// of the scopes that were looked at again, if the others are watched already.
+// It is read after this.
+func (w *watcher) watchReceipts(some map[string]bool) {
+	w.older = slices.ContainsFunc(w.last.scopes, func(s diskScope) bool { return isLegacy(s.name) && len(s.files) > 0 })
+	for i := range w.last.scopes {
+		name := w.last.scopes[i].name
+		if !w.older || isLegacy(name) || w.receipts && !some[name] {
+			continue
+		}
+		at := &scope.Scope{Dir: filepath.Join(w.last.root, name)}
+		for _, dir := range []string{filepath.Dir(at.Receipts()), filepath.Dir(at.Tombstones()), at.Receipts(), at.Tombstones()} {
+			_ = w.fsys.watch(dir) // it is kept in blind and limited
+		}
+	}
+	w.receipts = w.older
 }
 
 // lookAt looks at one scope again; false if that takes a look at everything.
@@ -191,14 +225,11 @@ func (w *watcher) lookAt(name string) bool {
 // complete reports whether the last walk leaves nothing that the database
 // could not hold, or that could change without a notice.
 func (w *watcher) complete() bool {
-	if w.fsys.blind || len(w.last.failed) > 0 || w.x.opt.Tick(w.data) > fineTick {
+	if w.fsys.blind || len(w.last.failed) > 0 || w.older && w.sources == "" || w.x.opt.Tick(w.data) > fineTick {
 		return false
 	}
 	for i := range w.last.scopes {
 		s := &w.last.scopes[i]
-		if isLegacy(s.name) && len(s.files) > 0 {
-			return false // what hides them is not watched
-		}
 		for j := range s.files {
 			if s.files[j].info.Links > 1 || s.files[j].refused != "" {
 				return false // it may be written by another name

@@ -3,6 +3,8 @@ package index
 import (
 	"bufio"
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -39,6 +41,8 @@ type watchAnswer struct {
 	Inode      uint64 `json:"inode"`
 	Generation int64  `json:"generation"`
 	Files      int    `json:"files"`
+	Older      bool   `json:"older"`   // there are sessions of older layouts
+	Sources    string `json:"sources"` // then a sum of what the database knows of their copies
 }
 
 // question waits for its answer, which is given once.
@@ -232,13 +236,14 @@ func (w *watcher) freshness(ctx context.Context) (a watchAnswer, err error) {
 		return a, err
 	}
 	now, err := w.readStamp(ctx)
-	if err == nil && (w.touched || w.again || now != w.stamp) { // another process may have written it by an older look
+	young := w.older && w.sources == ""                                  // it may be known by now
+	if err == nil && (w.touched || w.again || young || now != w.stamp) { // another process may have written it by an older look
 		err = w.flush(ctx)
 	}
 	if err != nil || !w.clean || w.again {
 		return a, err
 	}
-	return watchAnswer{true, w.stamp.file.Dev, w.stamp.file.Inode, w.stamp.generation, w.last.files}, nil
+	return watchAnswer{true, w.stamp.file.Dev, w.stamp.file.Inode, w.stamp.generation, w.last.files, w.older, w.sources}, nil
 }
 
 // catchUp takes all notices of what happened before now; false if it can't be
@@ -303,15 +308,45 @@ func (x *Index) vouched(ctx context.Context) (rep Report, yes bool) {
 		if err != nil || now != want {
 			return err
 		}
+		x.sources.Store(&sources{})
+		if a.Older {
+			x.sources.Store(nil) // they are those of the database
+			if sum, err := sumSources(ctx, db); err != nil || sum != a.Sources {
+				return err
+			}
+		}
 		x.looks.reset()
 		x.forgetHistory()
 		x.setPending(nil)
-		x.sources.Store(&sources{}) // or it would not have been promised
 		rep = Report{Files: a.Files, Same: a.Files}
 		yes = true
 		return x.addFailures(ctx, db, &walk{root: x.root()}, &rep)
 	})
 	return rep, yes && err == nil
+}
+
+// knownSources is the sum of what the database knows of sessions that were
+// copied; "" if the last refresh knew otherwise.
+func (w *watcher) knownSources(ctx context.Context) (sum string, err error) {
+	found := w.x.sources.Load()
+	err = w.x.retrying(ctx, func(db *migrations.DB) error {
+		sum = ""
+		had, err := storedSources(ctx, db)
+		if err != nil || found == nil || had.Stamp == "" || len(had.Files) != len(*found) {
+			return err
+		}
+		sum, err = sumSources(ctx, db)
+		return err
+	})
+	return sum, err
+}
+
+// sumSources is a sum of what the database knows of sessions that were copied.
+func sumSources(ctx context.Context, db *migrations.DB) (string, error) {
+	var text []string
+	err := db.SelectContext(ctx, &text, `SELECT value FROM meta WHERE name = 'sources'`)
+	sum := sha256.Sum256([]byte(strings.Join(text, "\n")))
+	return hex.EncodeToString(sum[:]), err
 }
 
 // askWatcher asks the watcher of the home, if there is one.

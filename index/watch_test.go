@@ -18,6 +18,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
+	"github.com/gajae-code/gjc-index/history"
 	"github.com/gajae-code/gjc-index/scope"
 	"github.com/gajae-code/gjc-index/storage"
 )
@@ -452,13 +453,91 @@ func TestPromiseIsOfTheDatabaseAsItIs(t *testing.T) {
 	}
 }
 
+func TestPromiseIsOfTypedPromptsToo(t *testing.T) {
+	if runtime.GOOS != "linux" {
+		t.Skip("notices promise nothing here")
+	}
+	home := t.TempDir()
+	put(t, home, "p/one.jsonl", watchHeader)
+	watchAt(t, home, WatchOptions{})
+	x := openAt(t, home, Options{Watched: true})
+	h, err := history.Open(t.Context(), x.fsys, filepath.Join(home, "history.db"), history.Options{})
+	mustDo(t, err)
+	for i := range 20 {
+		text := fmt.Sprint("typed elsewhere ", i)
+		mustDo(t, h.Add(text, nil))
+		mustDo(t, h.Flush(t.Context()))
+		if _, ok := x.vouched(t.Context()); !ok {
+			_, err := x.Refresh(t.Context())
+			mustDo(t, err)
+		}
+		found, err := x.Search(t.Context(), SearchRequest{Query: ParseQuery(strconv.Quote(text))})
+		if mustDo(t, err); len(found.Hits) != 1 {
+			t.Fatalf("%q: %d hits", text, len(found.Hits))
+		}
+	}
+	mustDo(t, h.Close())
+}
+
+// noCookies is a file system in which the watcher can't make files.
+type noCookies struct{ storage.FS }
+
+func (f noCookies) Create(name string) (storage.File, error) {
+	if base := filepath.Base(name); len(base) > len(cookiePrefix) && base[:len(cookiePrefix)] == cookiePrefix {
+		return nil, &fs.PathError{Op: "create", Path: name, Err: syscall.ENOSPC}
+	}
+	return f.FS.Create(name)
+}
+
+func TestNoPromiseOnAFullDisk(t *testing.T) {
+	home := t.TempDir()
+	path := put(t, home, "p/one.jsonl", watchHeader)
+	y, err := Open(t.Context(), noCookies{storage.Disk(storage.Policy{})}, scope.HomeAt(home), Options{})
+	mustDo(t, err)
+	ready, done := make(chan struct{}), make(chan error, 1)
+	ctx, cancel := context.WithCancel(t.Context())
+	go func() { done <- y.Watch(ctx, WatchOptions{Ready: func() { close(ready) }}) }()
+	<-ready
+	x := openAt(t, home, Options{Watched: true})
+	addTo(t, path, watchPrompt("a", "one"))
+	if _, ok := x.vouched(t.Context()); ok {
+		t.Error("the index is promised to be fresh")
+	}
+	if rep := refresh(t, x); rep.Files != 1 {
+		t.Errorf("Refresh = %+v", rep)
+	}
+	cancel()
+	mustDo(t, errors.Join(<-done, y.Close()))
+}
+
+// The file of event ids changes often and says nothing about sessions.
+func TestWatchIgnoresTheSequence(t *testing.T) {
+	home := t.TempDir()
+	put(t, home, "p/one.jsonl", watchHeader)
+	put(t, home, "event-id-sequence", "0000000000000001\n")
+	flushed := make(chan time.Duration, 100)
+	watchAt(t, home, WatchOptions{rest: func(d time.Duration) { flushed <- d }})
+	<-flushed
+	x := openAt(t, home, Options{Watched: true})
+	put(t, home, "event-id-sequence", "0000000000000101\n")
+	if _, ok := x.vouched(t.Context()); runtime.GOOS == "linux" && !ok {
+		t.Error("nothing is promised")
+	}
+	if n := len(flushed); n > 0 {
+		t.Errorf("%d flushes after the sequence was written", n)
+	}
+	put(t, home, "event-id-sequence.jsonl", watchHeader) // this is a session
+	if rep := refresh(t, x); rep.Files != 2 {
+		t.Errorf("Refresh = %+v, want two files", rep)
+	}
+}
+
 func TestNoPromiseWhereItCanNotBeKept(t *testing.T) {
 	for name, spoil := range map[string]func(t *testing.T, home string){
 		"hard link": func(t *testing.T, home string) {
 			mustDo(t, os.Link(put(t, home, "p/one.jsonl", watchHeader), filepath.Join(home, "other")))
 		},
-		"older layout": func(t *testing.T, home string) { put(t, home, "-w/one.jsonl", watchHeader) },
-		"link":         func(t *testing.T, home string) { mustDo(t, os.Symlink(home, filepath.Join(home, "sessions", "x"))) },
+		"link": func(t *testing.T, home string) { mustDo(t, os.Symlink(home, filepath.Join(home, "sessions", "x"))) },
 	} {
 		t.Run(name, func(t *testing.T) {
 			home := t.TempDir()

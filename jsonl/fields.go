@@ -26,6 +26,9 @@ type Fields struct {
 	Role   Lit   // message.role
 	Texts  []Lit // message.content (content of a custom_message): the string, or each text block's text
 	Images int   // image blocks of the same content
+	Calls  int   // toolCall blocks of the same content
+
+	Details []byte // JSON text of message.details; nil without one
 
 	Provider, Model, StopReason, ToolName, ToolCallID Lit // of message
 
@@ -105,6 +108,9 @@ func (f *Fields) ofMessage(m Value) {
 	f.ToolName = litOf(m.Get("toolName"))
 	f.ToolCallID = litOf(m.Get("toolCallId"))
 	f.Usage = MessageUsage(m)
+	if d := m.Get("details"); !d.Is(Absent) {
+		f.Details = AppendJSON(nil, d)
+	}
 }
 
 // MessageUsage is what a message says of its usage.
@@ -140,6 +146,8 @@ func (f *Fields) ofContent(c Value) {
 			}
 		case "image":
 			f.Images++
+		case "toolCall":
+			f.Calls++
 		}
 	}
 }

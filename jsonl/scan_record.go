@@ -117,13 +117,13 @@ func (s *scanner) message() bool {
 	if s.enter('}') {
 		return true
 	}
-	seen := uint8(0)
+	seen := uint16(0)
 	for {
 		key, ok := s.key()
 		if !ok {
 			return false
 		}
-		var bit uint8
+		var bit uint16
 		switch string(key) {
 		case "role":
 			bit = 1
@@ -149,6 +149,12 @@ func (s *scanner) message() bool {
 		case "toolCallId":
 			bit = 128
 			_, ok = s.literal(&s.f.ToolCallID)
+		case "details":
+			bit = 256
+			s.space()
+			from := s.i
+			_, ok = s.skip()
+			s.f.Details = s.b[from:s.i:s.i]
 		default:
 			_, ok = s.skip()
 		}
@@ -231,6 +237,8 @@ func (s *scanner) block() bool {
 		s.f.Texts = append(s.f.Texts, text)
 	case typ.Equal("image"):
 		s.f.Images++
+	case typ.Equal("toolCall"):
+		s.f.Calls++
 	}
 	return true
 }

@@ -18,6 +18,8 @@ type said struct {
 	Texts   []string
 	Refs    []string
 	Images  int
+	Calls   int
+	Details string
 	Usage   UsageFields
 	Version uint64
 }
@@ -26,7 +28,7 @@ func saidBy(f *Fields) said {
 	s := said{
 		Strings: map[string]string{},
 		Kinds:   map[string]Kind{"id": f.IDKind, "parentId": f.ParentKind, "label": f.LabelKind, "version": f.VersionKind},
-		Images:  f.Images, Usage: f.Usage, Version: math.Float64bits(f.Version),
+		Images:  f.Images, Calls: f.Calls, Usage: f.Usage, Version: math.Float64bits(f.Version),
 	}
 	for name, l := range map[string]Lit{
 		"type": f.Type, "id": f.ID, "parentId": f.Parent, "timestamp": f.Timestamp, "role": f.Role,
@@ -42,6 +44,9 @@ func saidBy(f *Fields) said {
 	}
 	for _, l := range f.Texts {
 		s.Texts = append(s.Texts, l.WTF8())
+	}
+	if v, _, err := Parse(f.Details); err == nil {
+		s.Details = v.JSON()
 	}
 	for _, l := range f.Refs {
 		s.Refs = append(s.Refs, l.WTF8())

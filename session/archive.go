@@ -118,17 +118,34 @@ func (s *Store) archiveOnce(ctx context.Context, path string, opt ArchiveOptions
 		return a, err
 	}
 	r.Settle = s.opt.settle
-	placed, err := r.Replace(ctx, newFileMode, j.scan.size, true, func(w io.Writer) error {
-		n, err := j.writeRest(ctx, w)
-		a.BytesAfter = n
-		return err
-	})
+	placed, err := j.replace(ctx, r, &a)
 	if !placed {
 		return a, err
 	}
 	done = true
 	a.BytesAfter += int64(len(r.Late()))
 	return a, errors.Join(err, r.Finish(context.WithoutCancel(ctx)), j.writeLeaf(ctx, a.BytesAfter))
+}
+
+// replace puts what stays, and what was appended meanwhile, in the
+// transcript's place.
+func (j *archiveJob) replace(ctx context.Context, r *jsonl.Rewrite, a *Archived) (placed bool, err error) {
+	fits := j.fitsBehind()
+	until, err := lateFits(ctx, j.file, j.scan.size, fits)
+	if err != nil {
+		return false, err
+	}
+	return r.Replace(ctx, newFileMode, until, false, func(w io.Writer) error {
+		n, err := j.writeRest(ctx, w)
+		if err != nil {
+			return err
+		}
+		late, err := io.Copy(w, io.NewSectionReader(j.file, j.scan.size, until-j.scan.size))
+		if a.BytesAfter = n + late; err == nil {
+			_, err = lateFits(ctx, j.file, until, fits)
+		}
+		return err
+	})
 }
 
 // archiveJob is the archiving of one transcript.

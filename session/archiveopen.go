@@ -223,10 +223,14 @@ func (t *archiveText) Read(p []byte) (int, error) {
 	}
 }
 
-func (t *archiveText) Close() error {
+func (t *archiveText) closePart() {
 	if t.part != nil {
 		_ = t.part.Close() // was only read
 	}
+}
+
+func (t *archiveText) Close() error {
+	t.closePart()
 	return t.a.Close()
 }
 

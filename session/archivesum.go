@@ -5,6 +5,7 @@ import (
 	"encoding/hex"
 	"hash"
 	"hash/crc32"
+	"io"
 )
 
 // castagnoli is the polynomial that processors know.
@@ -66,3 +67,19 @@ func (s *sums) End() {
 
 // sha256 is the sum, hexadecimal.
 func (s *sums) sha256() string { return hex.EncodeToString(s.sha.Sum(nil)) }
+
+// firstBytes sums up the first bytes that are written to it; io.EOF says that
+// these are all.
+type firstBytes struct {
+	h    hash.Hash
+	left int64
+}
+
+func (f *firstBytes) Write(p []byte) (int, error) {
+	n := min(int64(len(p)), f.left)
+	_, _ = f.h.Write(p[:n]) // a hash never fails
+	if f.left -= n; f.left == 0 {
+		return int(n), io.EOF
+	}
+	return len(p), nil
+}

@@ -23,6 +23,12 @@ type GCOptions struct {
 	Grace time.Duration // 0 is DefaultGrace
 	Extra []string      // directories outside of the home whose files may refer to blobs
 	Act   bool          // move them to the trash; else only say which
+
+	// Known answers for a file, by its path and its stat, which blobs it names;
+	// ok is false if it must be searched itself. It must never leave out one
+	// that a search of the file's bytes (see RefSearch) finds. nil: every file is
+	// searched. Safe for several goroutines.
+	Known func(path string, info storage.Info) (sums [][32]byte, ok bool)
 }
 
 // GCRow is a blob that nothing refers to.
@@ -38,6 +44,7 @@ type GCReport struct {
 	Blobs, Referenced, Young int // stored; referred to; not referred to but kept for their age
 	Restored                 int // found in the trash, referred to and missing: put back
 	Files                    int // searched for references
+	Known                    int // files whose references were known
 	Trash                    string
 }
 
@@ -138,7 +145,8 @@ func (c *collection) list(ctx context.Context) ([]blob.Item, error) {
 // until there are none: a session may have been copied or moved while its new
 // place had been searched already.
 func (c *collection) mark(ctx context.Context) error {
-	c.m = &marks{st: c.st, seen: map[blob.Ref]bool{}, done: map[string]fileMark{}}
+	c.m = &marks{st: c.st, known: c.opt.Known, seen: map[blob.Ref]bool{}, done: map[string]fileMark{}}
+	defer func() { c.rep.Known = c.m.knew }()
 	for range gcRounds {
 		roots, err := c.st.markRoots(ctx, c.opt.Extra)
 		if err != nil {

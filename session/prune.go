@@ -143,7 +143,7 @@ type Pruned struct {
 }
 
 // groupSize is how many sessions are moved between two syncs.
-const groupSize = 64
+const groupSize = 128
 
 // Prune moves the sessions of a plan to the trash, or removes them for good,
 // the oldest last. Each is looked at again first, under its locks, and stays if

@@ -36,16 +36,23 @@ func (s *RefSearch) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// sumName is the part of a reference that is looked for.
-var sumName = []byte("sha256")
+var (
+	sumName    = []byte("sha256") // the part of a reference that is looked for
+	escapeMark = []byte(`\u00`)   // begins the escape of an ASCII character
+)
 
 // take finds the references in a text.
 func (s *RefSearch) take(text []byte) {
 	s.plain(text)
 	// Of a reference's characters the escapes begin so; those of control
 	// characters, of which terminals' output is full, do not.
-	for _, escape := range [...]string{`\u003`, `\u006`, `\u007`} {
-		if bytes.Contains(text, []byte(escape)) {
+	for rest := text; ; {
+		i := bytes.Index(rest, escapeMark)
+		if i < 0 || i+len(escapeMark) == len(rest) {
+			return
+		}
+		rest = rest[i+len(escapeMark):]
+		if c := rest[0]; c == '3' || c == '6' || c == '7' {
 			s.plain(unescaped(text))
 			return
 		}

@@ -148,7 +148,7 @@ func (s *Store) finishGrave(ctx context.Context, t Trashed) error {
 		}
 		if !there { // else another session has the name, and what stands beside it
 			from := filepath.Dir(t.Path)
-			if err := s.moveBelongings(ctx, from, t.Dir, stemName(t.Path)); err != nil {
+			if _, err := s.moveBelongings(ctx, from, t.Dir, stemName(t.Path)); err != nil {
 				return err
 			}
 			if err := errors.Join(s.fsys.SyncDir(t.Dir), s.syncIfThere(from)); err != nil {
@@ -279,7 +279,7 @@ func (s *Store) restore(ctx context.Context, t Trashed) error {
 	if err := storage.MkdirAll(s.fsys, dir); err != nil {
 		return err
 	}
-	if err := s.moveBelongings(ctx, t.Dir, dir, stem); err != nil {
+	if _, err := s.moveBelongings(ctx, t.Dir, dir, stem); err != nil {
 		return err
 	}
 	if err := s.fsys.SyncDir(dir); err != nil {

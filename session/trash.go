@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"sync"
+	"sync/atomic"
 
 	"github.com/gajae-code/gjc-index/jsonl"
 	"github.com/gajae-code/gjc-index/scope"
@@ -114,16 +116,40 @@ func (s *Store) writeNew(name, text string) error {
 // syncManifests makes durable what says where the sessions of the group came
 // from.
 func (b *burial) syncManifests() error {
-	for _, g := range b.graves {
-		f, err := b.st.fsys.Open(filepath.Join(g.dir, pendingName))
+	return together(len(b.graves), func(i int) error {
+		f, err := b.st.fsys.Open(filepath.Join(b.graves[i].dir, pendingName))
 		if err != nil {
 			return err
 		}
-		if err := errors.Join(f.Sync(), f.Close()); err != nil {
-			return err
-		}
+		return errors.Join(f.Sync(), f.Close())
+	})
+}
+
+// syncers is how many syncs are under way at once. A file system commits those
+// that wait together in one go, so that many cost little more than one.
+const syncers = 32
+
+// together calls fn for 0 to n-1, several at once, and gives the first error by
+// number. After an error not all are called.
+func together(n int, fn func(i int) error) error {
+	if n == 0 {
+		return nil
 	}
-	return nil
+	errs := make([]error, n)
+	var next atomic.Int64
+	var failed atomic.Bool
+	var group sync.WaitGroup
+	for range min(n, syncers) {
+		group.Go(func() {
+			for i := int(next.Add(1)) - 1; i < n && !failed.Load(); i = int(next.Add(1)) - 1 {
+				if errs[i] = fn(i); errs[i] != nil {
+					failed.Store(true)
+				}
+			}
+		})
+	}
+	group.Wait()
+	return errors.Join(errs...)
 }
 
 // fillIn removes a place in the trash in which nothing was put.
@@ -164,12 +190,19 @@ func (b *burial) bury(ctx context.Context) error {
 		return err
 	}
 	var errs []error
+	followed := map[*grave]bool{}
 	for _, g := range b.graves {
 		if g.moved {
-			errs = append(errs, s.moveBelongings(ctx, filepath.Dir(g.row.Path), g.dir, stemName(g.row.Path)))
+			n, err := s.moveBelongings(ctx, filepath.Dir(g.row.Path), g.dir, stemName(g.row.Path))
+			errs, followed[g] = append(errs, err), n > 0 || err != nil
 		}
 	}
-	errs = append(errs, b.sync(places))
+	errs = append(errs, b.sync(func(g *grave) []string {
+		if !followed[g] {
+			return []string{"", ""}
+		}
+		return places(g)
+	}))
 	if err := errors.Join(errs...); err != nil {
 		return err
 	}
@@ -187,28 +220,33 @@ func (b *burial) moveTranscript(ctx context.Context, g *grave) error {
 	return storage.RetryRename(ctx, func() error { return b.st.fsys.RenameNoReplace(g.row.Path, to) })
 }
 
-// moveBelongings takes what belongs to a transcript to another directory.
-func (s *Store) moveBelongings(ctx context.Context, from, to, stem string) error {
+// moveBelongings takes what belongs to a transcript to another directory, and
+// says how many there were.
+func (s *Store) moveBelongings(ctx context.Context, from, to, stem string) (n int, err error) {
 	var errs []error
 	for _, end := range belongingEndings() {
-		_, err := s.moveOne(ctx, filepath.Join(from, stem+end), filepath.Join(to, stem+end))
-		errs = append(errs, err)
+		moved, err := s.moveOne(ctx, filepath.Join(from, stem+end), filepath.Join(to, stem+end))
+		if errs = append(errs, err); moved {
+			n++
+		}
 	}
-	return errors.Join(errs...)
+	return n, errors.Join(errs...)
 }
 
-// sync makes directories durable, each once. It goes by the sessions that are
-// on their way.
+// sync makes directories durable, each once: all of the first kind before those
+// of the second. It goes by the sessions that are on their way.
 func (b *burial) sync(dirs func(g *grave) []string) error {
 	done := map[string]bool{}
 	for step := range 2 {
+		var due []string
 		for _, g := range b.graves {
-			if dir := dirs(g)[step]; g.failed == nil && !done[dir] {
+			if dir := dirs(g)[step]; dir != "" && g.failed == nil && !done[dir] {
 				done[dir] = true
-				if err := b.st.fsys.SyncDir(dir); err != nil {
-					return err
-				}
+				due = append(due, dir)
 			}
+		}
+		if err := together(len(due), func(i int) error { return b.st.fsys.SyncDir(due[i]) }); err != nil {
+			return err
 		}
 	}
 	return nil

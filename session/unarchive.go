@@ -70,20 +70,26 @@ func (s *Store) unarchiveOnce(ctx context.Context, path string) (u Unarchived, e
 		}
 	}()
 	j := newUndo(s.fsys, path, r.File())
-	there, err := j.openArchive(ctx)
+	there, idle, err := j.openArchive(ctx)
 	if err != nil {
 		return u, err
 	}
 	if there {
 		defer func() { err = errors.Join(err, j.archive.Close()) }()
 	}
-	if u, err = j.prepare(ctx); err != nil || !there {
+	if u, err = j.prepare(ctx); err == nil && idle {
+		err = s.dropArchive(path)
+	}
+	if err != nil || !there {
 		return u, err
 	}
 	r.Settle = s.opt.settle
-	placed, err := r.Replace(ctx, newFileMode, u.BytesBefore, true, func(w io.Writer) error {
+	placed, err := r.Replace(ctx, newFileMode, u.BytesBefore, false, func(w io.Writer) error {
 		n, err := j.write(ctx, w)
 		u.BytesAfter = n
+		if err == nil {
+			_, err = lateFits(ctx, j.file, u.BytesBefore, j.fitsBehind)
+		}
 		return err
 	})
 	if !placed {
@@ -94,22 +100,29 @@ func (s *Store) unarchiveOnce(ctx context.Context, path string) (u Unarchived, e
 	if err = errors.Join(err, r.Finish(context.WithoutCancel(ctx)), j.writeLeaf(ctx, u.BytesAfter)); err != nil {
 		return u, err
 	}
+	return u, s.dropArchive(path)
+}
+
+// dropArchive removes the archive. What doesn't count goes first.
+func (s *Store) dropArchive(path string) error {
 	for _, name := range []string{PackedArchivePath(path), ArchivePath(path)} {
 		if err := s.fsys.Remove(name); err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return u, err
+			return err
 		}
 	}
-	return u, s.fsys.SyncDir(filepath.Dir(path))
+	return s.fsys.SyncDir(filepath.Dir(path))
 }
 
 // undoJob undoes the runs of one archive.
 type undoJob struct {
 	fsys    storage.FS
 	path    string
+	length  int64        // of the transcript
 	file    storage.File // the transcript
 	archive *archiveFile // nil if there is none
 	runs    []archiveRun
-	seen    map[recordSum]struct{} // records that were written
+	seen    map[recordSum]int32    // how often a record was written
+	met     map[recordSum]int32    // and stood in what is looked at now
 	relink  map[string]jsonl.Value // checkpoints: what their children name instead
 	kept    map[string]recordSum   // messages that the transcript kept, by id: as they were written
 	header  *jsonl.Header          // as what is written makes it
@@ -127,24 +140,29 @@ type undoJob struct {
 }
 
 func newUndo(fsys storage.FS, path string, transcript storage.File) *undoJob {
-	return &undoJob{fsys: fsys, path: path, file: transcript, seen: map[recordSum]struct{}{}, relink: map[string]jsonl.Value{},
+	return &undoJob{fsys: fsys, path: path, file: transcript, seen: map[recordSum]int32{}, met: map[recordSum]int32{}, relink: map[string]jsonl.Value{},
 		kept: map[string]recordSum{}}
 }
 
-// openArchive opens the archive and says whether there is one with a whole run.
-func (j *undoJob) openArchive(ctx context.Context) (there bool, err error) {
+// openArchive opens the archive and says whether there is one that holds
+// something. idle says that the transcript has all of it.
+func (j *undoJob) openArchive(ctx context.Context) (there, idle bool, err error) {
 	f, err := openArchive(j.fsys, j.path)
 	if missing(err) {
-		return false, nil
+		return false, false, nil
 	}
 	if err != nil {
-		return true, err
-	}
-	if j.runs, err = f.runs(ctx); err != nil || len(j.runs) == 0 {
-		return err != nil, errors.Join(err, f.Close())
+		return true, false, err
 	}
 	j.archive = f
-	return true, nil
+	if j.runs, err = f.runs(ctx); err == nil && len(j.runs) > 0 {
+		there = true
+		err = j.dropIdle(ctx)
+	}
+	if err != nil || len(j.runs) == 0 {
+		return err != nil, there, errors.Join(err, f.Close())
+	}
+	return true, false, nil
 }
 
 func (j *undoJob) prepare(ctx context.Context) (u Unarchived, err error) {
@@ -152,6 +170,7 @@ func (j *undoJob) prepare(ctx context.Context) (u Unarchived, err error) {
 	if err != nil {
 		return u, err
 	}
+	j.length = st.Size
 	u = Unarchived{Path: j.path, BytesBefore: st.Size, BytesAfter: st.Size}
 	if err := j.readCurrent(ctx, st.Size); err != nil {
 		return u, err
@@ -281,7 +300,7 @@ func (j *undoJob) note(record []byte, kept bool) {
 			}
 		}
 	default:
-		j.seen[sumOfFields(f, record)] = struct{}{}
+		j.seen[sumOfFields(f, record)]++
 		if kept && f.IDKind == jsonl.String && f.Type.Equal("message") {
 			if v, _, err := jsonl.Parse(record); err == nil {
 				j.kept[f.ID.WTF8()] = sumOfText(v.Get("message").JSON())
@@ -300,20 +319,21 @@ func sumOfText(text string) recordSum {
 }
 
 // sumOfEntry tells one record from another, also in a file that was written
-// anew. An id alone may stand twice.
-func sumOfEntry(e *jsonl.Entry) recordSum { return sumOfText(recordKey(e) + " " + e.Timestamp()) }
+// anew, or in a copy with event ids of its own.
+func sumOfEntry(e *jsonl.Entry) recordSum {
+	if id, ok := e.ID(); ok {
+		return sumOfText(e.Type() + " " + e.Timestamp() + " " + id)
+	}
+	return sumOfText(jsonl.ObjectValue(e.Value()).JSON())
+}
 
 // sumOfFields is sumOfEntry of a record that was not parsed.
 func sumOfFields(f *jsonl.Fields, record []byte) recordSum {
-	key := ""
-	if event, ok := jsonl.ParseEventID(string(f.EventID.Raw())); ok {
-		key = "event " + event.String()
-	} else if f.IDKind == jsonl.String {
-		key = "entry " + f.ID.WTF8()
-	} else if v, _, err := jsonl.Parse(record); err == nil {
-		key = v.JSON()
+	if f.IDKind == jsonl.String {
+		return sumOfText(f.Type.WTF8() + " " + f.Timestamp.WTF8() + " " + f.ID.WTF8())
 	}
-	return sumOfText(key + " " + f.Timestamp.WTF8())
+	v, _, _ := jsonl.Parse(record) // it was read before
+	return sumOfText(v.JSON())
 }
 
 func (j *undoJob) patchHeader(record []byte) {

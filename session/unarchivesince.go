@@ -37,9 +37,12 @@ func (j *undoJob) since(l ArchivedLine) error {
 	return j.line(l)
 }
 
+// wrote reports whether a record was written before. One that stands more often
+// now than it was written came since.
 func (j *undoJob) wrote(e *jsonl.Entry) bool {
-	_, ok := j.seen[sumOfEntry(e)]
-	return ok
+	sum := sumOfEntry(e)
+	j.met[sum]++
+	return j.met[sum] <= j.seen[sum]
 }
 
 func (j *undoJob) isCheckpoint(id string) bool {

@@ -18,6 +18,7 @@ func (j *undoJob) write(ctx context.Context, w io.Writer) (int64, error) {
 		return 0, err
 	}
 	for i := range j.runs[1:] {
+		clear(j.met)
 		for l, err := range j.archive.lines(ctx, &j.runs[i+1]) {
 			if err == nil {
 				err = j.since(l)
@@ -30,19 +31,16 @@ func (j *undoJob) write(ctx context.Context, w io.Writer) (int64, error) {
 			return 0, err
 		}
 	}
-	st, err := j.file.Stat()
-	if err != nil {
+	if err := j.present(ctx, j.length); err != nil {
 		return 0, err
 	}
-	if err := j.present(ctx, st.Size); err != nil {
-		return 0, err
-	}
-	err = j.headerSince()
+	err := j.headerSince()
 	return j.size, err
 }
 
 // present writes what came since the last run.
 func (j *undoJob) present(ctx context.Context, size int64) error {
+	clear(j.met)
 	at := int64(0)
 	for rec, err := range jsonl.Read(ctx, io.NewSectionReader(j.file, 0, size), jsonl.ReadOptions{}) {
 		if err == nil {
@@ -72,20 +70,23 @@ func (j *undoJob) presentRecord(rec *jsonl.Record, at int64) (err error) {
 	if l.Before, blank, err = j.between(at, rec.Offset); err != nil {
 		return err
 	}
-	if j.glued = !blank; j.glued {
+	if !blank {
 		if err := j.strange(at, rec.Offset); err != nil {
 			return err
 		}
+		j.glued = true
 	}
 	end := rec.Offset + int64(len(rec.Raw))
 	if l.After, blank, err = j.between(end, rec.End); err != nil {
 		return err
 	}
 	err = j.since(l)
-	if j.glued = false; err != nil || blank {
-		return err
+	if err == nil && !blank {
+		j.glued = j.news
+		err = j.strange(end, rec.End)
 	}
-	return j.strange(end, rec.End)
+	j.glued = false
+	return err
 }
 
 // maxGap bounds the white space that is kept between two records, in bytes.
@@ -109,7 +110,7 @@ func (j *undoJob) between(from, to int64) (text string, blank bool, err error) {
 
 // strange writes a part of the transcript as it is.
 func (j *undoJob) strange(from, to int64) error {
-	if !j.ended {
+	if !j.ended && !j.glued {
 		if err := j.put([]byte("\n")); err != nil {
 			return err
 		}

@@ -52,7 +52,7 @@ func wholeOnce(ctx context.Context, fsys storage.FS, path string, opt jsonl.Load
 	}
 	defer func() { _ = f.Close() }() // was only read
 	j := newUndo(fsys, path, f)
-	there, err := j.openArchive(ctx)
+	there, _, err := j.openArchive(ctx)
 	if err != nil {
 		return nil, there, false, err
 	}

@@ -21,6 +21,7 @@ import (
 // read and print.
 type app struct {
 	stdin  io.Reader
+	stdout io.Writer
 	out    *bufio.Writer // stdout
 	stderr io.Writer
 	fsys   storage.FS
@@ -39,6 +40,8 @@ type app struct {
 
 	noted map[string]bool // what the index noted and was told
 
+	patience time.Duration // how long a lock on a database is waited for; 0: as long as is usual
+
 	spared bool  // garbage is collected later than usual
 	huge   int64 // bytes from which a session is read line by line
 
@@ -48,7 +51,7 @@ type app struct {
 
 func newApp(stdin io.Reader, stdout, stderr io.Writer) *app {
 	return &app{
-		stdin: stdin, out: bufio.NewWriterSize(stdout, 64<<10), stderr: stderr,
+		stdin: stdin, stdout: stdout, out: bufio.NewWriterSize(stdout, 64<<10), stderr: stderr,
 		fsys: storage.Disk(storage.Policy{}), now: time.Now, env: os.Getenv,
 		screen: screenOf(stdout, os.Getenv), projects: map[string]string{}, noted: map[string]bool{}, huge: hugeFile,
 	}
@@ -59,7 +62,8 @@ func (a *app) command() *cobra.Command {
 		Use:   "gjc-index",
 		Short: "List, search and read the sessions of coding agents",
 		Long: `gjc-index lists all sessions of all projects, finds any prompt you ever typed,
-and reads one session, its tree and its model context.
+and reads one session, its tree and its model context. Without arguments on a
+terminal it opens the picker (gjc-index pick).
 
 The session files are the truth. The index beside them (index.db) is made from
 them, kept fresh by each command, and can be thrown away at any time.`,
@@ -69,7 +73,7 @@ them, kept fresh by each command, and can be thrown away at any time.`,
 		SilenceErrors: true, SilenceUsage: true,
 		Version:                    version,
 		Args:                       rootArgs,
-		RunE:                       func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+		RunE:                       a.bare,
 		PersistentPreRunE:          a.checkFlags,
 		SuggestionsMinimumDistance: 2,
 	}
@@ -87,7 +91,7 @@ them, kept fresh by each command, and can be thrown away at any time.`,
 	f.Int64Var(&a.maxLine, "max-line", 0, "the longest line that is read, in `BYTES` (default 256 MiB)")
 	root.SetFlagErrorFunc(wrongFlag)
 	root.SetHelpCommand(helpCommand(root))
-	root.AddCommand(a.listCommand(), a.searchCommand(), a.showCommand(), a.treeCommand(), a.contextCommand(),
+	root.AddCommand(a.pickCommand(), a.listCommand(), a.searchCommand(), a.showCommand(), a.treeCommand(), a.contextCommand(),
 		a.historyCommand(), a.reindexCommand(), a.statusCommand(), a.verifyCommand(), a.versionCommand(), a.configCommand(), a.watchCommand())
 	root.AddCommand(a.sessionCommands()...)
 	root.AddCommand(a.lifeCommands()...)
@@ -169,7 +173,7 @@ func (a *app) sayNotes(x *index.Index) {
 }
 
 func (a *app) options(bar *buildBar) index.Options {
-	return index.Options{Now: a.now, MaxLine: a.maxLine, Project: a.projectOf, Progress: func(p index.Progress) {
+	return index.Options{Now: a.now, BusyTimeout: a.patience, MaxLine: a.maxLine, Project: a.projectOf, Progress: func(p index.Progress) {
 		a.collectGC()
 		bar.show(p)
 	}}

@@ -15,7 +15,7 @@ import (
 
 // talk is a long session: turns of different lengths, tools whose results come
 // late, messages of programs, pieces that were streamed, branches, patches.
-func talk(seed uint64, entries int) string {
+func talkSession(seed uint64, entries int) string {
 	r := rand.New(rand.NewPCG(seed, 2))
 	var b strings.Builder
 	b.WriteString(`{"type":"session","version":5,"id":"talk0001","timestamp":"2026-03-01T00:00:00.000Z","cwd":"/p"}` + "\n")
@@ -62,7 +62,7 @@ func talk(seed uint64, entries int) string {
 // all was read, and the same snapshot.
 func TestAPageInPartIsAPageOfTheWhole(t *testing.T) {
 	for seed := range uint64(4) {
-		home := makeHome(t, map[string]string{"p/talk.jsonl": talk(seed, 900)})
+		home := makeHome(t, map[string]string{"p/talk.jsonl": talkSession(seed, 900)})
 		ask := func(huge int64, args ...string) pageJSON {
 			var out, errs bytes.Buffer
 			a := newApp(strings.NewReader(""), &out, &errs)

@@ -61,14 +61,16 @@ func (a *app) exportBar() *buildBar {
 type toldWriter struct {
 	w    io.Writer
 	n    int64
-	tell func(n int64)
+	tell func(n int64) // may be nil
 }
 
 // Write writes p.
 func (t *toldWriter) Write(p []byte) (int, error) {
 	n, err := t.w.Write(p)
 	t.n += int64(n)
-	t.tell(t.n)
+	if t.tell != nil {
+		t.tell(t.n)
+	}
 	return n, err
 }
 

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -9,13 +10,15 @@ import (
 	"github.com/dustin/go-humanize"
 	"github.com/spf13/cobra"
 
+	"github.com/gajae-code/gjc-index/index"
 	"github.com/gajae-code/gjc-index/session"
+	"github.com/gajae-code/gjc-index/storage"
 )
 
 type gcFlags struct {
-	yes, dryRun bool
-	grace       string
-	extra       []string
+	yes, dryRun, full bool
+	grace             string
+	extra             []string
 }
 
 func (a *app) gcCommand() *cobra.Command {
@@ -28,7 +31,8 @@ to the trash. References are looked for in all sessions of the home, archives,
 the trash, exports and sidecars, in workspaces' own sessions, in directories
 that a terminal had a session in, and in those given with --extra. If one of
 these files can't be read nothing is collected. An image that was stored less
-than the grace period ago stays.`,
+than the grace period ago stays. What a session file names is taken from the
+index as long as the file is as it was indexed; --full searches all files.`,
 		Example: `  gjc-index gc
   gjc-index gc --extra ~/my-sessions --yes
   gjc-index gc --grace 24h --json`,
@@ -38,6 +42,7 @@ than the grace period ago stays.`,
 	fl := cmd.Flags()
 	fl.BoolVar(&f.yes, "yes", false, "do it")
 	fl.BoolVar(&f.dryRun, "dry-run", false, "change nothing, which is so without --yes too")
+	fl.BoolVar(&f.full, "full", false, "search all files and take nothing from the index")
 	fl.StringVar(&f.grace, "grace", "7d", "keep what was stored less than `AGE` ago: a whole number and h, d or w")
 	fl.StringArrayVar(&f.extra, "extra", nil, "also look for references in `DIR`; may be repeated")
 	return cmd
@@ -72,8 +77,31 @@ func (a *app) gc(cmd *cobra.Command, f gcFlags) error {
 	if err != nil {
 		return err
 	}
-	act := f.yes && !f.dryRun
-	return a.collect(cmd, st, session.GCOptions{Grace: grace, Extra: extra, Act: act})
+	opt := session.GCOptions{Grace: grace, Extra: extra, Act: f.yes && !f.dryRun}
+	if !f.full {
+		if opt.Known, err = a.knownBlobs(cmd.Context()); err != nil {
+			return err
+		}
+	}
+	return a.collect(cmd, st, opt)
+}
+
+// knownBlobs tells of files which blobs they name, as the index has it. Where
+// that can't be used all files are searched.
+func (a *app) knownBlobs(ctx context.Context) (func(string, storage.Info) ([][32]byte, bool), error) {
+	var refs *index.BlobRefs
+	err := a.withIndex(ctx, func(x *index.Index) (err error) {
+		refs, err = x.BlobRefs(ctx)
+		return err
+	})
+	switch {
+	case ctx.Err() != nil:
+		return nil, ctx.Err()
+	case err != nil:
+		a.note("the index can't be used now: all files are searched")
+		return nil, nil
+	}
+	return refs.Of, nil
 }
 
 func (a *app) collect(cmd *cobra.Command, st *session.Store, opt session.GCOptions) error {

@@ -13,10 +13,10 @@ var helpGroups = []struct {
 	id, title string
 	commands  []string
 }{
-	{"find", "Find and read:", []string{"list", "search", "history", "show", "tree", "context", "chat", "prompts", "labels", "pins", "files", "touched", "usage", "stats", "resolve", "continue", "inventory"}},
+	{"find", "Find and read:", []string{"pick", "list", "search", "prompts", "history", "show", "tree", "context", "chat", "labels", "pins", "files", "touched", "usage", "stats", "resolve", "continue", "inventory"}},
 	{"write", "Write:", []string{"new", "append", "branch", "fork", "rewind", "label", "title", "psm"}},
 	{"keep", "Keep, move and remove:", []string{"archive", "unarchive", "pin", "unpin", "delete", "prune", "restore", "gc", "export", "import", "migrate", "rebind"}},
-	{"check", "Check:", []string{"status", "verify", "reindex", "watch", "scope", "config"}},
+	{"check", "Check:", []string{"status", "doctor", "repair", "verify", "reindex", "watch", "scope", "config"}},
 	{"more", "More:", nil},
 }
 

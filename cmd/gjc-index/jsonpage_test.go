@@ -54,7 +54,7 @@ var jsonSteps = []struct {
 	{args: "prune --older-than 1h --dry-run", later: true}, {args: "delete $FORK --yes"}, {args: "restore"}, {args: "restore $FORK"}, {args: "gc --grace 1h", later: true},
 	{args: "history add typed --cwd $WORK"}, {args: "history recent"}, {args: "history search typed"}, {args: "history export"},
 	{args: "history import --transcripts"}, {args: "history delete --text typed"},
-	{args: "reindex"}, {args: "reindex --full"}, {args: "status"}, {args: "config"}, {args: "verify"}, {args: "verify $WORK/odd.jsonl"}, {args: "version"},
+	{args: "reindex"}, {args: "reindex --full"}, {args: "status"}, {args: "verify"}, {args: "verify $WORK/odd.jsonl"}, {args: "version"}, {args: "config"}, {args: "doctor"}, {args: "repair $WORK/odd.jsonl"},
 	{args: "show nosuch"}, {args: "show f"},
 }
 

@@ -43,6 +43,19 @@ func (b *buildBar) show(p index.Progress) {
 	_ = b.bar.Set64(p.Bytes) // a bar that can't be drawn is no error
 }
 
+// count shows how many things were looked at, where nobody knows how many there
+// are.
+func (b *buildBar) count(n int) {
+	if !b.on || time.Since(b.start) < slowBuild {
+		return
+	}
+	if b.bar == nil {
+		b.bar = progressbar.NewOptions(-1, progressbar.OptionSetWriter(os.Stderr), progressbar.OptionSetDescription("checking"),
+			progressbar.OptionShowCount(), progressbar.OptionClearOnFinish(), progressbar.OptionThrottle(100*time.Millisecond))
+	}
+	_ = b.bar.Set(n) // a bar that can't be drawn is no error
+}
+
 func (b *buildBar) done() {
 	if b.bar != nil {
 		_ = b.bar.Finish()

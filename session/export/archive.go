@@ -10,7 +10,9 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"maps"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/klauspost/compress/zstd"
@@ -157,6 +159,9 @@ func (a *archiver) session(ctx context.Context, i int, src Source, ready chan<- 
 	names := namer{redact: a.opt.Redact, taken: map[string]bool{}, secrets: &a.rep.Secrets}
 	entry := manifestSession{ID: src.ID, Cwd: names.text(src.Cwd), Dir: dir}
 	for _, f := range files {
+		if a.opt.Redact != nil && a.isOld(f.path) {
+			continue
+		}
 		entry.Transcript = names.name(f.name) // the last one is
 		name := dir + "/" + entry.Transcript
 		if !safeName(name) {
@@ -194,10 +199,16 @@ func (a *archiver) file(name, path string) (m member, err error) {
 	m = member{name: name, size: info.Size, time: info.ModTime, close: f.Close, write: func(w io.Writer) error {
 		return copySection(w, f, 0, info.Size, a.buf)
 	}}
-	if a.opt.Redact != nil {
-		if m, err = a.redacted(m, f); err != nil {
-			return m, errors.Join(fmt.Errorf("archive %s: %w", path, err), f.Close())
-		}
+	switch {
+	case a.opt.Redact != nil:
+		m, err = a.redacted(m, f, path)
+	case strings.HasSuffix(name, packedEnding):
+		refs := &refFinder{found: map[string]bool{}}
+		err = a.unpacked(path, refs)
+		m.refs = refs.found
+	}
+	if err != nil {
+		return m, errors.Join(fmt.Errorf("archive %s: %w", path, err), f.Close())
 	}
 	return m, nil
 }
@@ -210,6 +221,7 @@ type member struct {
 	time  int64 // Unix ns
 	write func(w io.Writer) error
 	close func() error
+	refs  map[string]bool // blobs that are named in it where its bytes don't show
 }
 
 func (a *archiver) put(m member) error {
@@ -219,6 +231,7 @@ func (a *archiver) put(m member) error {
 	}
 	sum := sha256.New()
 	refs := &refFinder{found: a.refs}
+	maps.Copy(a.refs, m.refs)
 	if err := m.write(&watched{a, io.MultiWriter(a.tw, sum, refs)}); err != nil {
 		return fmt.Errorf("archive %s: %w", m.name, err)
 	}

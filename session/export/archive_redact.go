@@ -7,8 +7,6 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"github.com/klauspost/compress/zstd"
-
 	"github.com/gajae-code/gjc-index/jsonl"
 	"github.com/gajae-code/gjc-index/storage"
 )
@@ -21,20 +19,19 @@ const (
 // redacted is a member without its secrets. Its size is known only once it was
 // read through. What stays of a file is copied from it later; what does not is
 // kept until then, or made twice if it is much.
-func (a *archiver) redacted(m member, f storage.File) (member, error) {
+func (a *archiver) redacted(m member, f storage.File, path string) (member, error) {
 	read := func() io.Reader { return io.NewSectionReader(f, 0, m.size) }
 	isArchive := strings.HasSuffix(strings.TrimSuffix(m.name, ".zst"), ".archive.ndjson")
 	switch {
-	case strings.HasSuffix(m.name, ".ndjson.zst"):
+	case strings.HasSuffix(m.name, packedEnding):
 		m.name = strings.TrimSuffix(m.name, ".zst")
 		return a.spooled(m, func(w io.Writer, tell bool) error {
-			z, err := zstd.NewReader(read(), zstd.WithDecoderMaxWindow(64<<20), zstd.WithDecoderConcurrency(1))
+			r, err := a.openPacked(path)
 			if err != nil {
 				return err
 			}
-			defer z.Close()
-			_, err = a.eachLine(z, isArchive, tell, writeLines(w))
-			return err
+			_, err = a.eachLine(r, isArchive, tell, writeLines(w))
+			return errors.Join(err, r.Close())
 		})
 	case strings.HasSuffix(m.name, ".jsonl"), strings.HasSuffix(m.name, ".ndjson"):
 		return a.pieced(m, f, isArchive)

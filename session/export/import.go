@@ -177,14 +177,19 @@ func (im *importer) verify() (*manifest, error) {
 			}
 			return err
 		}
-		sum := sha256.New()
-		ids := &idFinder{}
-		to := io.Writer(sum)
-		if !strings.HasPrefix(name, blobsDir+"/") {
-			to = io.MultiWriter(sum, ids)
+		sum, ids, size := sha256.New(), &idFinder{}, &counter{}
+		whole := io.MultiWriter(sum, size)
+		var err error
+		switch {
+		case strings.HasPrefix(name, blobsDir+"/"):
+			_, err = io.Copy(whole, r)
+		case strings.HasSuffix(name, packedEnding):
+			err = unpacked(io.TeeReader(r, whole), ids)
+		default:
+			_, err = io.Copy(io.MultiWriter(whole, ids), r)
 		}
-		n, err := io.Copy(to, r)
 		im.highest = max(im.highest, ids.highest)
+		n := size.n
 		seen[name] = manifestFile{name, n, hex.EncodeToString(sum.Sum(nil))}
 		return err
 	})
@@ -202,6 +207,15 @@ func (im *importer) verify() (*manifest, error) {
 		}
 	}
 	return m, nil
+}
+
+// counter counts what is written to it.
+type counter struct{ n int64 }
+
+// Write counts p.
+func (c *counter) Write(p []byte) (int, error) {
+	c.n += int64(len(p))
+	return len(p), nil
 }
 
 // place asks where each session goes.
