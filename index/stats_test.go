@@ -21,7 +21,7 @@ func TestStatsAreTheSameFromIndexAndFiles(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if want := []CountOf{{"bash", 2}, {"grep", 1}}; !gocmp.Equal(want, stored.Tools) || stored.Prompts != 40 || stored.Sessions != 2 {
+	if want := []CountOf{{"write", 40}, {"bash", 2}, {"grep", 1}}; !gocmp.Equal(want, stored.Tools) || stored.Prompts != 40 || stored.Sessions != 2 {
 		t.Errorf("Stats: %d prompts in %d sessions, tools %v, want 40, 2, %v", stored.Prompts, stored.Sessions, stored.Tools, want)
 	}
 	x.setPending(&pending{all: true, walk: walked(t, x)})

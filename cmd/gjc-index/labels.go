@@ -48,12 +48,12 @@ entryId, time (RFC 3339, UTC; null if the file has none), type, role and text
 	fl.StringVar(&f.session, "session", "", "only of the session `ID`")
 	fl.StringVar(&f.project, "project", "", "only from the project of `DIR`, all its worktrees counted")
 	fl.StringVar(&f.since, "since", "", "given from `T` on: a day, a time, or an age such as 7d or 12h")
-	fl.StringVar(&f.tz, "tz", "", "days and times in `ZONE`, such as Europe/Berlin or UTC (default: this machine's)")
+	fl.StringVar(&f.tz, "tz", "", "days and times in `ZONE`, such as Europe/Berlin or UTC (default: the setting usage.tz, else this machine's)")
 	fl.IntVar(&f.limit, "limit", defaultShown, "at most `N`")
 	return cmd
 }
 
-// zoneAndSince reads --tz and --since.
+// zoneAndSince reads --tz, which stands over the setting, and --since.
 func (a *app) zoneAndSince(cmd *cobra.Command, tz, since string) (*time.Location, time.Time, error) {
 	zone := a.now().Location()
 	if cmd.Flags().Changed("tz") {
@@ -61,6 +61,10 @@ func (a *app) zoneAndSince(cmd *cobra.Command, tz, since string) (*time.Location
 		if zone, err = time.LoadLocation(tz); err != nil || tz == "" {
 			return nil, time.Time{}, usagef("--tz %q is no time zone: give a name such as Europe/Berlin, or UTC", tz)
 		}
+	} else if set, err := a.settings(); err != nil {
+		return nil, time.Time{}, err
+	} else if set.Zone != nil {
+		zone = set.Zone
 	}
 	at, err := parseWhen(since, a.now().In(zone))
 	return zone, at, err

@@ -44,9 +44,6 @@ func screenOf(w io.Writer, env func(string) string) screen {
 			s.width = width
 		}
 	}
-	if force := env("CLICOLOR_FORCE"); force != "" && force != "0" && env("NO_COLOR") == "" {
-		s.colour = true
-	}
 	if n, err := strconv.Atoi(env("COLUMNS")); err == nil && n > 0 && !s.terminal {
 		s.width = n
 	}

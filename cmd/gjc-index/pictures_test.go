@@ -34,7 +34,7 @@ func TestPicturesAreTrue(t *testing.T) {
 			a.env = func(name string) string { return env[name] }
 			a.screen = screenOf(&out, a.env)
 			a.now = func() time.Time { return time.Date(2026, 11, 30, 12, 0, 0, 0, time.UTC) }
-			a.run(context.Background(), append(pictures.Args(line), "--home", home))
+			a.run(context.Background(), append(pictures.Args(line), "--home", home, "--colour", "always"))
 			shots = append(shots, pictures.Shot{Line: line, Output: out.String()})
 		}
 		name := "../../docs/pictures/" + p.Name + ".svg"

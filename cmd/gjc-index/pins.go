@@ -33,7 +33,7 @@ active (RFC 3339, UTC; null if not known), size (bytes).`,
 	fl := cmd.Flags()
 	fl.StringVar(&f.project, "project", "", "only from the project of `DIR`, all its worktrees counted")
 	fl.StringVar(&f.since, "since", "", "pinned from `T` on: a day, a time, or an age such as 7d or 12h")
-	fl.StringVar(&f.tz, "tz", "", "days and times in `ZONE`, such as Europe/Berlin or UTC (default: this machine's)")
+	fl.StringVar(&f.tz, "tz", "", "days and times in `ZONE`, such as Europe/Berlin or UTC (default: the setting usage.tz, else this machine's)")
 	fl.IntVar(&f.limit, "limit", defaultShown, "at most `N`")
 	return cmd
 }

@@ -47,7 +47,7 @@ tools called, in order), entries (the ids of all entries of the answer).`,
 	}
 	fl := cmd.Flags()
 	fl.StringVar(&f.since, "since", "", "from `T` on: a day, a time, or an age such as 7d or 12h")
-	fl.StringVar(&f.tz, "tz", "", "days and times in `ZONE`, such as Europe/Berlin or UTC (default: this machine's)")
+	fl.StringVar(&f.tz, "tz", "", "days and times in `ZONE`, such as Europe/Berlin or UTC (default: the setting usage.tz, else this machine's)")
 	fl.IntVar(&f.limit, "limit", defaultShown, "at most the last `N`")
 	return cmd
 }

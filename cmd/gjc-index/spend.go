@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 	_ "time/tzdata" // zones by name where the system has none
 
 	"github.com/rivo/uniseg"
@@ -88,19 +87,8 @@ func (a *app) usageFilter(cmd *cobra.Command, f usageFlags) (index.UsageFilter, 
 	if f.csv && a.json {
 		return out, usagef("--csv and --json: choose one")
 	}
-	if given("tz") {
-		zone, err := time.LoadLocation(f.tz)
-		if err != nil || f.tz == "" {
-			return out, usagef("--tz %q is no time zone: give a name such as Europe/Berlin, or UTC", f.tz)
-		}
-		out.Zone = zone
-	} else if set, err := a.settings(); err != nil {
-		return out, err
-	} else if set.Zone != nil {
-		out.Zone = set.Zone
-	}
-	since, err := parseWhen(f.since, a.now().In(out.Zone))
-	out.Since = since
+	var err error
+	out.Zone, out.Since, err = a.zoneAndSince(cmd, f.tz, f.since)
 	return out, err
 }
 

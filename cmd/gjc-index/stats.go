@@ -53,7 +53,7 @@ without --limit; html (the page's path, with --html).`,
 	fl := cmd.Flags()
 	fl.StringVar(&f.project, "project", "", "only from the project of `DIR`, all its worktrees counted")
 	fl.StringVar(&f.since, "since", "", "from `T` on: a day, a time, or an age such as 7d or 12h")
-	fl.StringVar(&f.tz, "tz", "", "hours and days in `ZONE`, such as Europe/Berlin or UTC (default: this machine's)")
+	fl.StringVar(&f.tz, "tz", "", "hours and days in `ZONE`, such as Europe/Berlin or UTC (default: the setting usage.tz, else this machine's)")
 	fl.IntVar(&f.limit, "limit", defaultStats, "at most `N` projects, models and tools")
 	fl.StringVar(&f.html, "html", "", "write a page with charts to `FILE`; - is stdout")
 	fl.BoolVar(&f.force, "force", false, "replace a file that is there")

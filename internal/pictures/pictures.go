@@ -32,7 +32,7 @@ const Columns = 96
 
 // Env is what a command is run with, so that its output is the same everywhere.
 func Env() map[string]string {
-	return map[string]string{"COLUMNS": strconv.Itoa(Columns), "CLICOLOR_FORCE": "1", "TERM": "xterm-256color", "TZ": "UTC", "NO_COLOR": ""}
+	return map[string]string{"COLUMNS": strconv.Itoa(Columns), "TERM": "xterm-256color", "TZ": "UTC"}
 }
 
 // Args are the arguments of a command line.
