@@ -5,10 +5,11 @@ VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
 LDFLAGS := -s -w -X main.version=$(VERSION)
 FUZZTIME ?= 10s
 CORPUS  ?= .bench
+SOAK    ?= 10m
 
 export CGO_ENABLED ?= 0
 
-.PHONY: all build demo test race lint check cross fuzz bench corpus golden kills torture clean
+.PHONY: all build demo test race lint check cross fuzz bench corpus golden kills torture soak bench-record bench-compare vuln man dist pictures clean
 
 all: build
 
@@ -60,11 +61,34 @@ bench: build ## every promised figure, measured; writes BENCH.md
 	{ printf "# Figures\n\nMade by \`make bench\`. Each promise is a ratio or a limit; misses are shown as they are.\n\n"; $(GO) run ./internal/bench -command $(BIN) -dir $(CORPUS) -size M,L; } > BENCH.md.new
 	mv BENCH.md.new BENCH.md
 
+bench-record: ## measure the rooms' benchmarks and record them in internal/bench/recorded.txt
+	internal/bench/compare.sh record
+
+bench-compare: ## measure them again; what became over 10 % worse is named, and fails
+	internal/bench/compare.sh
+
+vuln: ## known faults of what is linked in (asks vuln.go.dev)
+	$(GO) run golang.org/x/vuln/cmd/govulncheck@v1.9.0 ./...
+
 kills: ## processes killed at random while they write the index; long random histories
 	GJC_INDEX_KILLS=200 GJC_INDEX_WORLDS=200 $(GO) test ./index -run 'Kill|RefreshEqualsRebuild' -count=1 -timeout 60m
 
-torture: build ## SQLite's own operations fail, disks fill up, homes can't be written
+torture: build ## each writing command fails, is killed, runs out of disk at each operation; SQLite's own operations fail
+	GJC_TORTURE=all $(GO) test ./cmd/gjc-index -run 'TestTorture$$' -count=1 -timeout 120m -v | grep -vE '^ *(=== |--- PASS)'
 	internal/torture/run.sh $(BIN)
+
+soak: ## many processes on one home for SOAK; nothing may be lost
+	GJC_SOAK=$(SOAK) $(GO) test ./cmd/gjc-index -run 'TestSoak$$' -count=1 -timeout 120m -v
+
+man: build ## the manual pages, in dist/man/
+	mkdir -p dist/man
+	$(BIN) man --dir dist/man
+
+dist: ## static binaries for each platform with checksums, in dist/; what is promised of them is checked
+	$(GO) run ./internal/release -version $(VERSION) -dir dist
+
+pictures: ## the pictures of the README, drawn of what the command prints on the demo store
+	UPDATE_PICTURES=1 $(GO) test ./cmd/gjc-index -run PicturesAreTrue -count=1
 
 clean:
 	rm -rf bin dist $(CORPUS)

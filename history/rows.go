@@ -2,10 +2,12 @@ package history
 
 import (
 	"context"
+	"database/sql"
 	"errors"
 	"fmt"
 	"io/fs"
 	"iter"
+	"strconv"
 
 	"github.com/gajae-code/gjc-index/storage"
 	"github.com/jmoiron/sqlx"
@@ -67,6 +69,70 @@ func (s *Store) query(ctx context.Context, query string, args []any) (*sqlx.Rows
 	return stmt.QueryxContext(ctx, args...)
 }
 
+// Texts gives the texts of the rows with these ids, as far as they are there. At
+// most some thousands should be asked for at once.
+func (s *Store) Texts(ctx context.Context, ids []int64) (map[int64]string, error) {
+	texts := make(map[int64]string, len(ids))
+	if !s.have.has("history") || len(ids) == 0 {
+		return texts, nil
+	}
+	list := append(make([]byte, 0, 8*len(ids)), '[')
+	for i, id := range ids {
+		if i > 0 {
+			list = append(list, ',')
+		}
+		list = strconv.AppendInt(list, id, 10)
+	}
+	rows, err := s.query(ctx, `
+		SELECT h.id, CAST(h.prompt AS TEXT) FROM history h
+		WHERE h.id IN (SELECT value FROM json_each(?))`, []any{string(append(list, ']'))})
+	if err != nil {
+		return nil, fmt.Errorf("read history: %w", plain(err))
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var id int64
+		var text string
+		if err := rows.Scan(&id, &text); err != nil {
+			return nil, fmt.Errorf("read history: %w", err)
+		}
+		texts[id] = text
+	}
+	if err := rows.Err(); err != nil {
+		return nil, fmt.Errorf("read history: %w", plain(err))
+	}
+	return texts, nil
+}
+
+// Joined calls use with the texts of the rows whose ids are first … last, joined
+// by joint, and their number: a row costs more than the text in it. They hold
+// until use returns.
+func (s *Store) Joined(ctx context.Context, first, last int64, joint string, use func(n int, texts []byte)) error {
+	if !s.have.has("history") {
+		return nil
+	}
+	// Bytes are handed over without one more copy.
+	rows, err := s.query(ctx, `
+		SELECT count(*), CAST(group_concat(h.prompt, CAST(? AS TEXT)) AS BLOB) FROM history h
+		WHERE h.id BETWEEN ? AND ?`, []any{[]byte(joint), first, last})
+	if err != nil {
+		return fmt.Errorf("read history: %w", plain(err))
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var n int
+		var texts sql.RawBytes
+		if err := rows.Scan(&n, &texts); err != nil {
+			return fmt.Errorf("read history: %w", plain(err))
+		}
+		use(n, texts)
+	}
+	if err := rows.Err(); err != nil {
+		return fmt.Errorf("read history: %w", plain(err))
+	}
+	return nil
+}
+
 // Fingerprint says what the table held. Ids are never given twice, so if Count
 // has grown by as many rows as there are above the old MaxID, then these are
 // all that changed; else rows went, and everything is to be read again. Only a
@@ -99,7 +165,7 @@ func (s *Store) Fingerprint(ctx context.Context) (Fingerprint, error) {
 type Stamp struct {
 	Inode, LogInode           uint64
 	Size, ModTime             int64 // bytes, Unix ns
-	LogSize, LogTime          int64 // of the write-ahead log; 0 if there is none
+	LogSize, LogTime          int64 // of the write-ahead log; 0 if there is none, or an empty one
 	ChangeTime, LogChangeTime int64 // Unix ns
 }
 
@@ -118,6 +184,9 @@ func StampOf(fsys storage.FS, path string) (Stamp, error) {
 	log, err := lstat(fsys, path+"-wal")
 	if err != nil {
 		return Stamp{}, err
+	}
+	if log.Size == 0 {
+		log = storage.Info{} // an empty one comes and goes with those that read
 	}
 	return Stamp{
 		Inode: db.Inode, Size: db.Size, ModTime: db.ModTime, ChangeTime: db.ChangeTime,

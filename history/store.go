@@ -25,6 +25,8 @@ type Options struct {
 	Now func() time.Time
 	// BatchFor is how long stored prompts may wait for company; 0 is 100 ms.
 	BatchFor time.Duration
+	// BusyTimeout is how long another process's lock is waited for; 0 is 5 s.
+	BusyTimeout time.Duration
 	// CloseFor is how long Close tries to store what is queued; 0 is 15 s.
 	CloseFor time.Duration
 }
@@ -85,7 +87,7 @@ func (s *Store) open(ctx context.Context) (err error) {
 		return err
 	}
 	s.db, err = migrations.Open(ctx, s.fsys, s.path, migrations.History,
-		migrations.Options{Fallback: migrations.Truncate})
+		migrations.Options{Fallback: migrations.Truncate, BusyTimeout: s.opt.BusyTimeout})
 	if err != nil {
 		return err
 	}
@@ -106,7 +108,7 @@ func (s *Store) open(ctx context.Context) (err error) {
 	if err = s.catchUp(ctx); err != nil {
 		return err
 	}
-	if err = s.replay(ctx); err != nil {
+	if err = s.replay(ctx); err != nil && !migrations.Busy(err) { // if busy, the next one to open does it
 		return err
 	}
 	if s.opt.Journal {
@@ -120,7 +122,7 @@ func (s *Store) open(ctx context.Context) (err error) {
 }
 
 func (s *Store) openReadOnly(ctx context.Context) (err error) {
-	s.db, err = migrations.Open(ctx, s.fsys, s.path, migrations.History, migrations.Options{ReadOnly: true})
+	s.db, err = migrations.Open(ctx, s.fsys, s.path, migrations.History, migrations.Options{ReadOnly: true, BusyTimeout: s.opt.BusyTimeout})
 	if err != nil {
 		return err
 	}
@@ -158,6 +160,9 @@ func (s *Store) Close() error {
 	err := s.Flush(ctx)
 	close(s.stop)
 	s.done.Wait()
+	if errors.Is(err, context.DeadlineExceeded) {
+		err = fmt.Errorf("%w: %w", ErrBusy, err) // that is what takes so long
+	}
 	if n := s.queue.size(); n > 0 {
 		err = fmt.Errorf("close history: %d prompts are not stored: %w", n, err)
 	} else {

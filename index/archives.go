@@ -39,7 +39,7 @@ type archiveRow struct {
 }
 
 // archiveEndings end the names of archives.
-var archiveEndings = [...]string{session.ArchivePath(".jsonl"), session.ArchivePath(".jsonl") + ".zst"}
+var archiveEndings = [...]string{session.ArchivePath(".jsonl"), session.PackedArchivePath(".jsonl")}
 
 // archivesIn are the archives that a directory lists, by what comes before the
 // ending.

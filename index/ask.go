@@ -49,6 +49,7 @@ type Found struct {
 // transcript may still hold it, unless it was typed again afterwards. Other
 // roles, RoleAny too, are what the files say.
 func (x *Index) Search(ctx context.Context, r SearchRequest) (Found, error) {
+	x.past.again()
 	found, err := x.search(ctx, r)
 	if (r.Role == "" || r.Role == RoleUser) && r.wants(SourceHistory) {
 		found.History = x.lostHistory()
@@ -72,7 +73,7 @@ func (x *Index) search(ctx context.Context, r SearchRequest) (Found, error) {
 			return nil
 		}
 		f := SearchFilter{Sources: r.Sources, SessionID: r.Session, Since: r.Since, Until: r.Until,
-			Repeats: r.Repeats, hidden: hidden}
+			Repeats: r.Repeats, hidden: hidden, rows: x.past}
 		p := x.unstored()
 		if p != nil && p.all {
 			return nil
@@ -94,10 +95,7 @@ func (x *Index) search(ctx context.Context, r SearchRequest) (Found, error) {
 		if f.Cwds, err = x.cwdsOf(ctx, db, r); err != nil {
 			return err
 		}
-		if f.held, err = x.held(ctx, db); err != nil {
-			return err
-		}
-		found.Hits, err = SearchPrompts(ctx, db.DB, x.root(), r.Query, f, r.Limit)
+		found.Hits, err = x.searchStored(ctx, db, &r, f)
 		return err
 	})
 	p := x.unstored()
@@ -113,6 +111,25 @@ func (x *Index) search(ctx context.Context, r SearchRequest) (Found, error) {
 		return x.addUnstored(ctx, r, p, found, hidden)
 	}
 	return found, nil
+}
+
+// searchStored searches the database. Another process that writes meanwhile may
+// give prompts other places, so then it is searched again.
+func (x *Index) searchStored(ctx context.Context, db *migrations.DB, r *SearchRequest, f SearchFilter) (hits []Hit, err error) {
+	for range maxReplans {
+		if f.held, err = x.held(ctx, db); err != nil {
+			return nil, err
+		}
+		hits, err = SearchPrompts(ctx, db.DB, x.root(), r.Query, f, r.Limit)
+		if err != nil {
+			return nil, err
+		}
+		now, err := x.held(ctx, db)
+		if err != nil || now == f.held {
+			return hits, err
+		}
+	}
+	return hits, nil
 }
 
 // addUnstored adds what the database doesn't hold, from the files.
@@ -144,7 +161,7 @@ func (x *Index) cwdsOf(ctx context.Context, db *migrations.DB, r SearchRequest) 
 		return []string{r.Cwd}, nil
 	}
 	var all []string
-	if err := db.SelectContext(ctx, &all, `SELECT DISTINCT cwd FROM prompts`); err != nil {
+	if err := db.SelectContext(ctx, &all, `SELECT cwd FROM prompt_cwds`); err != nil {
 		return nil, err
 	}
 	in := slices.DeleteFunc(all, func(cwd string) bool {

@@ -178,7 +178,10 @@ func (c *checker) file(o *outcome) error {
 		{"changed file", withoutKey(r.touchedValues(key)), `SELECT seq, path, file, creates, writes, edits, deletes, renames, first, last, entry
 			FROM touched WHERE session = ? ORDER BY seq`},
 		{"open call", withoutKey(r.callValues(key)), `SELECT seq, id, tool, path FROM open_calls WHERE session = ? ORDER BY seq`},
-		{"prompt", prompts, `SELECT entry, line, time_ms, cwd, text FROM prompts WHERE file = ? ORDER BY line, entry, text`},
+		{"prompt", prompts, `
+			SELECT p.entry, p.line, p.time_ms, d.cwd, t.text
+			FROM prompts p LEFT JOIN prompt_cwds d ON d.id = p.cwd LEFT JOIN prompt_texts t ON t.key = p.text_at
+			WHERE p.session = ? ORDER BY p.line, p.entry, t.text`},
 	} {
 		if len(t.want) == 0 && !there[i] {
 			continue
@@ -202,7 +205,7 @@ func withoutKey(rows [][]any) [][]any {
 // names the file, in the order in which they are compared.
 var checkedTables = [...][2]string{{"entries", "session"}, {"patches", "session"}, {"labels", "session"}, {"usage", "session"},
 	{"usage_packs", "session"}, {"refs", "session"}, {"archived", "session"}, {"touched", "session"}, {"open_calls", "session"},
-	{"prompts", "file"}}
+	{"prompts", "session"}}
 
 // valueColumns are the columns of sessionValues.
 const valueColumns = `at_offset, at_line, at_malformed, at_sum, state, reason, s.id, version, cwd, parent, child, created_ms, last_ms,
@@ -298,8 +301,9 @@ func (c *checker) history() error {
 			return err
 		}
 		prompt := historyPrompt(&row)
-		want = append(want, []any{prompt.EntryID, prompt.Time, prompt.Cwd, prompt.Text})
+		want = append(want, []any{prompt.Row, prompt.Time, prompt.Cwd, textSum(prompt.Text)})
 	}
 	return c.table(c.x.home.HistoryDB(), "prompt", want,
-		`SELECT entry, time_ms, cwd, text FROM prompts WHERE file = ? ORDER BY CAST(entry AS INTEGER)`, historyFile)
+		`SELECT p.text_at, p.time_ms, d.cwd, p.sum FROM prompts p LEFT JOIN prompt_cwds d ON d.id = p.cwd
+		WHERE coalesce(p.session, 0) = ? ORDER BY p.text_at`, historyFile)
 }

@@ -61,9 +61,10 @@ var dumped = [...]struct{ title, query string }{
 		FROM open_calls e LEFT JOIN sessions s ON s.key = e.session LEFT JOIN scopes c ON c.id = s.scope
 		ORDER BY c.name, s.name, e.seq`},
 	{"prompts", `
-		SELECT p.source, c.name, s.name, p.entry, p.line, p.time_ms, p.cwd, p.text
+		SELECT iif(p.session IS NULL, p.text_at, NULL), c.name, s.name, p.entry, p.line, p.time_ms, d.cwd, p.sum, t.text
 		FROM prompts p LEFT JOIN sessions s ON s.key = p.session LEFT JOIN scopes c ON c.id = s.scope
-		ORDER BY p.source, c.name, s.name, p.line, p.entry, p.time_ms, p.text`},
+		LEFT JOIN prompt_cwds d ON d.id = p.cwd LEFT JOIN prompt_texts t ON p.session IS NOT NULL AND t.key = p.text_at
+		ORDER BY 1, c.name, s.name, p.line, p.entry, p.time_ms, t.text`},
 }
 
 // Dump writes all rows as text in an order that depends on the files alone, so

@@ -28,23 +28,6 @@ func (h *hidden) hides(text string, atMs int64) bool {
 	return ok && (atMs < deleted.UnixMilli()+1000 || atMs > h.now)
 }
 
-// hides asks about a prompt by its rowid. An error ends up in s.hideErr.
-func (s *promptSearch) hides(ctx context.Context, h *hidden) func(id int64) bool {
-	return func(id int64) bool {
-		var p struct {
-			Source Source `db:"source"`
-			TimeMs int64  `db:"time_ms"`
-			Text   string `db:"text"`
-		}
-		err := s.db.GetContext(ctx, &p, `SELECT source, time_ms, text FROM prompts WHERE id = ?`, id)
-		if err != nil {
-			s.hideErr = err
-			return true
-		}
-		return p.Source == SourceSession && h.hides(p.Text, p.TimeMs)
-	}
-}
-
 // hiddenCache keeps what was read of a history.db that has not changed since.
 type hiddenCache struct {
 	stamp history.Stamp
@@ -99,7 +82,7 @@ func (x *Index) tombstones(ctx context.Context) (history.Tombstones, error) {
 		return nil, nil
 	}
 	now := x.opt.Now()
-	h, err := history.Open(ctx, x.fsys, path, history.Options{ReadOnly: true})
+	h, err := x.openHistory(ctx)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}

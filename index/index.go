@@ -2,6 +2,7 @@ package index
 
 import (
 	"context"
+	"errors"
 	"path/filepath"
 	"runtime"
 	"slices"
@@ -24,6 +25,7 @@ type Options struct {
 	Progress    func(Progress)                  // told of a build's progress; may be nil
 	MaxLine     int64                           // longest line in bytes; 0: jsonl's default
 	Workers     int                             // readers of files at once; 0: by the number of cores
+	Watched     bool                            // Refresh asks a process that watches the home; see Watch
 }
 
 // tick is the clock tick of the file system that the sessions lie on.
@@ -61,6 +63,7 @@ type Index struct {
 	hiddenMu  sync.Mutex
 	hiddenHas hiddenCache
 
+	past    *pastRows
 	looks   looks
 	sources atomic.Pointer[sources] // nil: not looked for
 
@@ -73,6 +76,7 @@ type Index struct {
 // see Notes. The only errors are those of ctx.
 func Open(ctx context.Context, fsys storage.FS, home scope.Home, opt Options) (*Index, error) {
 	x := &Index{fsys: fsys, home: home, opt: opt.withDefaults()}
+	x.past = &pastRows{x: x}
 	op, err := x.begin(ctx)
 	if err != nil {
 		return nil, err
@@ -135,12 +139,16 @@ func (x *Index) Close() error {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	x.settled = true
+	var err error
+	if x.past != nil {
+		err = x.past.close()
+	}
 	if x.db == nil {
-		return nil
+		return err
 	}
 	db := x.db
 	x.db = nil
-	return db.Close()
+	return errors.Join(db.Close(), err)
 }
 
 // Notes are sentences for people about what is not as it should be: a newer

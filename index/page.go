@@ -2,8 +2,13 @@ package index
 
 import (
 	"context"
+	"database/sql"
 	"encoding/json"
+	"errors"
+	"math"
 	"path/filepath"
+	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -24,6 +29,7 @@ type SearchFilter struct {
 	without []int64 // not what these files hold
 	hidden  *hidden // places that are not shown; nil: none
 	held    *held   // what earlier searches have read; nil: nothing
+	rows    rowTexts
 }
 
 // Hit is one text found, at the newest place it was typed.
@@ -44,12 +50,12 @@ type Hit struct {
 	Count int
 }
 
-// where is f as SQL about prompts p, beginning with AND, without the times.
+// where is f as SQL about prompts p, beginning with AND.
 func (f SearchFilter) where() (string, []any) {
 	var b strings.Builder
 	var args []any
 	if f.Cwds != nil {
-		b.WriteString(` AND p.cwd IN (SELECT value FROM json_each(?))`)
+		b.WriteString(` AND p.cwd IN (SELECT id FROM prompt_cwds WHERE cwd IN (SELECT value FROM json_each(?)))`)
 		args = append(args, jsonList(f.Cwds))
 	}
 	if f.SessionID != "" {
@@ -57,36 +63,69 @@ func (f SearchFilter) where() (string, []any) {
 		args = append(args, f.SessionID)
 	}
 	if len(f.without) > 0 {
-		b.WriteString(` AND p.file NOT IN (SELECT value FROM json_each(?))`)
+		b.WriteString(` AND coalesce(p.session, 0) NOT IN (SELECT value FROM json_each(?))`)
 		args = append(args, jsonList(f.without))
 	}
 	if f.Sources != nil {
-		b.WriteString(` AND p.source IN (SELECT value FROM json_each(?))`)
-		list := make([]int, len(f.Sources))
-		for i, s := range f.Sources {
-			list[i] = int(s)
+		sessions, rows := slices.Contains(f.Sources, SourceSession), slices.Contains(f.Sources, SourceHistory)
+		switch {
+		case !sessions && !rows:
+			b.WriteString(` AND 0`)
+		case !rows:
+			b.WriteString(` AND p.session IS NOT NULL`)
+		case !sessions:
+			b.WriteString(` AND p.session IS NULL`)
 		}
-		args = append(args, jsonList(list))
+	}
+	if !f.Since.IsZero() {
+		b.WriteString(` AND p.time_ms >= ?`)
+		args = append(args, ceilMilli(f.Since))
+	}
+	if !f.Until.IsZero() {
+		b.WriteString(` AND p.time_ms < ?`)
+		args = append(args, ceilMilli(f.Until))
 	}
 	return b.String(), args
 }
 
-// span is the rowids [low, high) that f's times allow, and what SQL must still
-// check: a rowid may lie in the millisecond after its prompt's.
-func (f SearchFilter) span() (low, high int64, where string, args []any) {
-	low, high = promptRowid(minRowidTime, 0), promptRowid(maxRowidTime+1, 0)
-	high |= 1<<rowidBits - 1
+// span is the ids [low, high) that f's times leave.
+func (s *promptSearch) span(ctx context.Context, f *SearchFilter) (err error) {
+	s.low, s.high = math.MinInt64, math.MaxInt64
 	if !f.Since.IsZero() {
-		low = promptRowid(f.Since.UnixMilli(), 0)
-		where += ` AND p.time_ms >= ?`
-		args = append(args, ceilMilli(f.Since))
+		if s.low, err = s.firstAt(ctx, ceilMilli(f.Since)); err != nil {
+			return err
+		}
 	}
 	if !f.Until.IsZero() {
-		high = min(high, promptRowid(min(f.Until.UnixMilli(), maxRowidTime-3)+3, 0))
-		where += ` AND p.time_ms < ?`
-		args = append(args, ceilMilli(f.Until))
+		s.high, err = s.firstAt(ctx, ceilMilli(f.Until))
 	}
-	return low, high, where, args
+	return err
+}
+
+// firstAt is the id of the first prompt of that time or later, in Unix ms; the
+// highest number if there is none. Ids ascend with time.
+func (s *promptSearch) firstAt(ctx context.Context, ms int64) (int64, error) {
+	var low, high sql.NullInt64
+	if err := s.db.QueryRowContext(ctx, `SELECT min(id), max(id) FROM prompts`).Scan(&low, &high); err != nil || !low.Valid {
+		return math.MaxInt64, err
+	}
+	first := int64(math.MaxInt64)
+	for from, to := low.Int64, high.Int64; from <= to; {
+		middle := from + (to-from)/2
+		var id, at int64
+		err := s.db.QueryRowContext(ctx, `SELECT id, time_ms FROM prompts WHERE id >= ? ORDER BY id LIMIT 1`, middle).Scan(&id, &at)
+		switch {
+		case errors.Is(err, sql.ErrNoRows): // it went just now
+			to = middle - 1
+		case err != nil:
+			return 0, err
+		case at >= ms:
+			first, to = id, middle-1
+		default:
+			from = id + 1
+		}
+	}
+	return first, nil
 }
 
 // ceilMilli is the first whole millisecond not before t.
@@ -108,67 +147,80 @@ func jsonList[T any](list []T) string {
 	return string(b)
 }
 
+// candidate is a prompt that may match.
+type candidate struct {
+	id    int64
+	typed bool  // a row of history.db, else a prompt of a session
+	row   int64 // its id there
+	time  int64 // Unix ms
+	sum   int64
+	text  string
+}
+
 // page gathers what matches, newest first, equal texts once.
 type page struct {
 	limit   int // 0: none
 	repeats bool
-	hides   func(id int64) bool // may be nil
-	sums    map[int64]int64     // Unix ms of the last one taken
-	ids     []int64
+	hidden  *hidden
+	times   map[int64]int64 // Unix ms of the last one taken, by sum
+	taken   []candidate
 }
 
-func newPage(limit int, repeats bool) *page {
-	return &page{limit: limit, repeats: repeats, sums: map[int64]int64{}}
+func newPage(limit int, repeats bool, hidden *hidden) *page {
+	return &page{limit: limit, repeats: repeats, hidden: hidden, times: map[int64]int64{}}
 }
 
-func (p *page) full() bool { return p.limit > 0 && len(p.ids) >= p.limit }
+func (p *page) full() bool { return p.limit > 0 && len(p.taken) >= p.limit }
 
 // sameTyping is how far apart a transcript and history.db may note one typing.
 const sameTyping = time.Minute
 
 // add takes a prompt that matches, unless its text is there, and reports
 // whether there is room for more.
-func (p *page) add(id, sum int64) bool {
-	at := id >> rowidBits
-	last, again := p.sums[sum]
-	if p.full() || again && (!p.repeats || last-at <= sameTyping.Milliseconds()) || p.hides != nil && p.hides(id) {
+func (p *page) add(c candidate) bool {
+	last, again := p.times[c.sum]
+	if p.full() || again && (!p.repeats || last-c.time <= sameTyping.Milliseconds()) ||
+		!c.typed && p.hidden.hides(c.text, c.time) {
 		return !p.full()
 	}
-	p.sums[sum] = at
-	p.ids = append(p.ids, id)
+	p.times[c.sum] = c.time
+	p.taken = append(p.taken, c)
 	return !p.full()
 }
 
 // hits reads what is shown of the prompts gathered.
 func (s *promptSearch) hits(ctx context.Context, dir string) ([]Hit, error) {
-	hits := make([]Hit, 0, len(s.page.ids))
-	for rest := s.page.ids; len(rest) > 0; {
-		n := min(len(rest), 500)
-		some, err := s.hitsOf(ctx, dir, rest[:n])
+	hits := make([]Hit, 0, len(s.page.taken))
+	for some := range slices.Chunk(s.page.taken, 500) {
+		more, err := s.hitsOf(ctx, dir, some)
 		if err != nil {
 			return nil, err
 		}
-		hits, rest = append(hits, some...), rest[n:]
+		hits = append(hits, more...)
 	}
 	return hits, nil
 }
 
-func (s *promptSearch) hitsOf(ctx context.Context, dir string, ids []int64) ([]Hit, error) {
+func (s *promptSearch) hitsOf(ctx context.Context, dir string, some []candidate) ([]Hit, error) {
 	var rows []struct {
-		Source  Source  `db:"source"`
+		ID      int64   `db:"id"`
 		Session *string `db:"session_id"`
 		Scope   *string `db:"scope"`
 		Name    *string `db:"name"`
 		Entry   string  `db:"entry"`
 		Line    int     `db:"line"`
-		TimeMs  int64   `db:"time_ms"`
 		Cwd     string  `db:"cwd"`
-		Sum     int64   `db:"sum"`
-		Text    string  `db:"text"`
+	}
+	ids, sums := make([]int64, len(some)), make([]int64, len(some))
+	at := make(map[int64]*candidate, len(some))
+	for i := range some {
+		ids[i], sums[i] = some[i].id, some[i].sum
+		at[some[i].id] = &some[i]
 	}
 	err := sqlx.SelectContext(ctx, s.db, &rows, `
-		SELECT p.source, s.id AS session_id, c.name AS scope, s.name, p.entry, p.line, p.time_ms, p.cwd, p.sum, p.text
+		SELECT p.id, s.id AS session_id, c.name AS scope, s.name, coalesce(p.entry, '') AS entry, coalesce(p.line, 0) AS line, d.cwd
 		FROM prompts p
+		JOIN prompt_cwds d ON d.id = p.cwd
 		LEFT JOIN sessions s ON s.key = p.session
 		LEFT JOIN scopes c ON c.id = s.scope
 		WHERE p.id IN (SELECT value FROM json_each(?))
@@ -176,22 +228,21 @@ func (s *promptSearch) hitsOf(ctx context.Context, dir string, ids []int64) ([]H
 	if err != nil {
 		return nil, err
 	}
-	sums := make([]int64, len(rows))
-	for i, r := range rows {
-		sums[i] = r.Sum
-	}
 	counts := map[int64]int{}
 	if !s.page.repeats {
-		counts, err = s.counts(ctx, sums)
-	}
-	if err != nil {
-		return nil, err
+		if counts, err = s.counts(ctx, sums); err != nil {
+			return nil, err
+		}
 	}
 	hits := make([]Hit, len(rows))
 	for i, r := range rows {
+		p := at[r.ID]
 		h := Hit{
-			Source: r.Source, EntryID: r.Entry, Line: r.Line, Time: time.UnixMilli(r.TimeMs).UTC(),
-			Cwd: r.Cwd, Role: "user", Text: r.Text, Snippet: Snippet(r.Text, s.query.Terms), Count: max(counts[r.Sum], 1),
+			EntryID: r.Entry, Line: r.Line, Time: time.UnixMilli(p.time).UTC(),
+			Cwd: r.Cwd, Role: "user", Text: p.text, Snippet: Snippet(p.text, s.query.Terms), Count: max(counts[p.sum], 1),
+		}
+		if p.typed {
+			h.Source, h.EntryID = SourceHistory, strconv.FormatInt(p.row, 10)
 		}
 		if r.Session != nil {
 			h.SessionID = *r.Session
@@ -214,7 +265,7 @@ func (s *promptSearch) counts(ctx context.Context, sums []int64) (map[int64]int,
 	err := sqlx.SelectContext(ctx, s.db, &rows, `
 		SELECT p.sum, count(*) AS n FROM prompts p
 		WHERE p.sum IN (SELECT value FROM json_each(?))`+s.where+`
-		GROUP BY p.sum, p.source`, args...)
+		GROUP BY p.sum, p.session IS NULL`, args...)
 	counts := make(map[int64]int, len(sums))
 	for _, r := range rows {
 		counts[r.Sum] = max(counts[r.Sum], r.N)

@@ -1,16 +1,18 @@
 package index
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"encoding/json"
 	"errors"
 	"io/fs"
 	"iter"
-	"strconv"
+	"slices"
 
 	"github.com/gajae-code/gjc-index/history"
 	"github.com/gajae-code/gjc-index/migrations"
+	"github.com/jmoiron/sqlx"
 )
 
 // historyFile is the key that the rows of history.db have for their file.
@@ -34,6 +36,7 @@ type historyPlan struct {
 	since   int64 // rows with a higher id are to be added
 	none    bool  // there are none to be added
 	few     bool  // with replace: most rows are there already and stay
+	inode   uint64
 }
 
 // planHistory compares history.db with what is known of it; nil if it is as it
@@ -78,7 +81,7 @@ func (x *Index) readHistory(ctx context.Context, had *historyState) (p *historyP
 	path := x.home.HistoryDB()
 	p = &historyPlan{x: x}
 	now := x.opt.Now().UnixNano()
-	h, err := history.Open(ctx, x.fsys, path, history.Options{ReadOnly: true})
+	h, err := x.openHistory(ctx)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		p.replace, p.none = true, true
@@ -89,7 +92,10 @@ func (x *Index) readHistory(ctx context.Context, had *historyState) (p *historyP
 		x.noHistory(err)
 		return nil, nil
 	}
-	err = p.read(ctx, h, had)
+	stamp, err := history.StampOf(x.fsys, path)
+	if p.inode = stamp.Inode; err == nil {
+		err = p.read(ctx, h, had)
+	}
 	err = errors.Join(err, h.Close())
 	if err == nil {
 		p.state.Stamp, err = history.StampOf(x.fsys, path)
@@ -118,11 +124,12 @@ func (p *historyPlan) read(ctx context.Context, h *history.Store, had *historySt
 		return err
 	}
 	p.state.NoneDeleted = len(deleted) == 0
-	if had != nil && rows == had.Rows {
+	another := had != nil && had.Stamp.Inode != p.inode // its rows may have the ids of others
+	if had != nil && rows == had.Rows && !another {
 		p.none = true
 		return nil
 	}
-	if had != nil && rows.Count > had.Rows.Count {
+	if had != nil && rows.Count > had.Rows.Count && !another {
 		sum := had.Rows
 		for row, err := range h.Rows(ctx, had.Rows.MaxID) {
 			if err != nil {
@@ -146,7 +153,7 @@ func (p *historyPlan) rows(ctx context.Context) iter.Seq2[history.Prompt, error]
 		if p.none {
 			return
 		}
-		h, err := history.Open(ctx, p.x.fsys, p.x.home.HistoryDB(), history.Options{ReadOnly: true})
+		h, err := p.x.openHistory(ctx)
 		if errors.Is(err, fs.ErrNotExist) {
 			return
 		}
@@ -169,9 +176,15 @@ func (p *historyPlan) rows(ctx context.Context) iter.Seq2[history.Prompt, error]
 // write carries the plan out. Of a history.db that can't be read to its end,
 // what could be read is taken, and the next refresh tries again.
 func (p *historyPlan) write(ctx context.Context, w *writer, rep *Report) error {
-	var kept []Prompt
-	if p.replace && !p.few {
-		if err := w.prompts.RemoveFile(w.tx, historyFile); err != nil {
+	var had *hadRows
+	if p.replace {
+		var err error
+		if p.few {
+			had, err = w.prompts.hadHistory(w.tx)
+		} else {
+			err = w.prompts.RemoveFile(w.tx, historyFile)
+		}
+		if err != nil {
 			return err
 		}
 	}
@@ -184,19 +197,21 @@ func (p *historyPlan) write(ctx context.Context, w *writer, rep *Report) error {
 			p.state = historyState{}
 			break
 		}
-		rep.Prompts++
-		if p.few {
-			kept = append(kept, historyPrompt(&row))
+		prompt := historyPrompt(&row)
+		if had.has(&prompt) {
 			continue
 		}
-		w.prompts.Add(historyPrompt(&row))
+		rep.Prompts++
+		w.prompts.Add(prompt)
 		if err := w.prompts.SpillTo(w.tx); err != nil {
 			return err
 		}
 	}
-	if p.few {
-		var err error
-		if rep.Prompts, err = w.prompts.SetFile(w.tx, historyFile, kept); err != nil {
+	if had != nil {
+		gone := had.rest()
+		rep.Prompts += len(gone)
+		const remove = `DELETE FROM prompts WHERE id IN (SELECT value FROM json_each(?))`
+		if err := w.prompts.removeRows(w.tx, remove, jsonList(gone)); err != nil {
 			return err
 		}
 	}
@@ -209,10 +224,71 @@ func (p *historyPlan) write(ctx context.Context, w *writer, rep *Report) error {
 
 // historyPrompt is a row of history.db as a prompt.
 func historyPrompt(row *history.Prompt) Prompt {
-	p := Prompt{Source: SourceHistory, FileKey: historyFile, EntryID: strconv.FormatInt(row.ID, 10),
-		Time: row.Time.UnixMilli(), Text: row.Text, Rowid: promptRowid(row.Time.UnixMilli(), uint32(row.ID))}
+	p := Prompt{Source: SourceHistory, FileKey: historyFile, Row: row.ID, Time: row.Time.UnixMilli(), Text: row.Text}
 	if row.Cwd != nil {
 		p.Cwd = *row.Cwd
 	}
 	return p
+}
+
+// hadRows are the rows of history.db that the database has, in the order of
+// their ids there.
+type hadRows struct {
+	w    *promptWriter
+	list []hadRow
+	at   int
+	gone []int64 // ids in prompts
+}
+
+type hadRow struct {
+	id, row, time, sum int64
+	cwd                int32
+}
+
+// hadHistory reads what the database has of history.db.
+func (w *promptWriter) hadHistory(tx *sqlx.Tx) (*hadRows, error) {
+	rows, err := tx.Query(`
+		SELECT p.id, p.text_at, p.time_ms, p.sum, c.cwd FROM prompts p JOIN prompt_cwds c ON c.id = p.cwd
+		WHERE p.session IS NULL`)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	had := &hadRows{w: w}
+	for rows.Next() {
+		var r hadRow
+		var cwd string
+		if err := rows.Scan(&r.id, &r.row, &r.time, &r.sum, &cwd); err != nil {
+			return nil, err
+		}
+		r.cwd = w.cwds.named(cwd)
+		had.list = append(had.list, r)
+	}
+	slices.SortFunc(had.list, func(a, b hadRow) int { return cmp.Compare(a.row, b.row) })
+	return had, rows.Err()
+}
+
+// has reports whether a row is there as it is now; false for nil. Rows must come
+// in the order of their ids.
+func (h *hadRows) has(p *Prompt) bool {
+	if h == nil {
+		return false
+	}
+	for ; h.at < len(h.list) && h.list[h.at].row <= p.Row; h.at++ {
+		r := &h.list[h.at]
+		if r.row == p.Row && r.time == p.Time && r.cwd == h.w.cwds.named(p.Cwd) && r.sum == textSum(p.Text) {
+			h.at++
+			return true
+		}
+		h.gone = append(h.gone, r.id)
+	}
+	return false
+}
+
+// rest gives the ids in prompts of the rows that are there no more.
+func (h *hadRows) rest() []int64 {
+	for ; h.at < len(h.list); h.at++ {
+		h.gone = append(h.gone, h.list[h.at].id)
+	}
+	return h.gone
 }

@@ -143,8 +143,8 @@ func planOf(pieces []piece, lists [][]byte) searchPlan {
 func (s *promptSearch) searchWords(ctx context.Context, match string) error {
 	args := append([]any{match, s.low, s.high}, s.args...)
 	return s.check(ctx, `
-		SELECT p.id, p.sum, p.text FROM prompt_words w
-		CROSS JOIN prompts p ON p.id = w.rowid
+		SELECT `+candidateColumns+` FROM prompt_words w
+		CROSS JOIN prompts p ON p.id = w.rowid`+withTexts+`
 		WHERE w.prompt_words MATCH ? AND w.rowid >= ? AND w.rowid < ?`+s.where+`
 		ORDER BY w.rowid DESC`, args...)
 }

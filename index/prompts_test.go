@@ -16,14 +16,11 @@ func testContext() (context.Context, context.CancelFunc) {
 
 func TestEqualTextsAreShownOnceWhereTheyWereTypedLast(t *testing.T) {
 	db := openPrompts(t)
-	if _, err := db.Exec(`CREATE TABLE IF NOT EXISTS unused (a)`); err != nil {
-		t.Fatal(err)
-	}
 	addAll(t, db, false,
 		Prompt{Source: SourceSession, FileKey: 1, EntryID: "a", Time: 1000, Cwd: "/x", Text: "go on"},
 		Prompt{Source: SourceSession, FileKey: 1, EntryID: "b", Time: 2000, Cwd: "/y", Text: "go on"},
 		Prompt{Source: SourceSession, FileKey: 2, EntryID: "c", Time: 3000, Cwd: "/x", Text: "go on"},
-		Prompt{Source: SourceHistory, FileKey: -1, EntryID: "7", Time: 3000, Cwd: "/x", Text: "go on"},
+		Prompt{Source: SourceHistory, Row: 7, Time: 3000, Cwd: "/x", Text: "go on"},
 		Prompt{Source: SourceSession, FileKey: 2, EntryID: "d", Time: 2500, Cwd: "/x", Text: "Go on"},
 	)
 	type got struct {
@@ -57,22 +54,7 @@ func TestEqualTextsAreShownOnceWhereTheyWereTypedLast(t *testing.T) {
 	}
 }
 
-func TestPromptsOfOneMillisecondGetTheNextFreeRowid(t *testing.T) {
-	db := openPrompts(t)
-	same := Prompt{Rowid: promptRowid(5, 1<<20-1), FileKey: 1, Text: "x"}
-	addAll(t, db, false, same, same)
-	addAll(t, db, true, same, Prompt{Rowid: promptRowid(6, 1), FileKey: 1, Text: "y"})
-	var ids []int64
-	if err := db.Select(&ids, `SELECT id FROM prompts ORDER BY id`); err != nil {
-		t.Fatal(err)
-	}
-	want := []int64{promptRowid(5, 1<<20-1), promptRowid(6, 0), promptRowid(6, 1), promptRowid(6, 2)}
-	if diff := cmp.Diff(want, ids); diff != "" {
-		t.Errorf("rowids (-want +got):\n%s", diff)
-	}
-}
-
-func TestTimesThatFitNoRowidAreHeldAtTheEnds(t *testing.T) {
+func TestTimesFarAwayAreInOrder(t *testing.T) {
 	db := openPrompts(t)
 	addAll(t, db, false,
 		Prompt{FileKey: 1, EntryID: "late", Time: 8_640_000_000_000_000, Text: "never ends"},

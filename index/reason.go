@@ -96,4 +96,5 @@ func (x *Index) forgetHistory() {
 	x.noteMu.Lock()
 	defer x.noteMu.Unlock()
 	x.history = ""
+	x.past.again()
 }

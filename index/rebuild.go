@@ -86,7 +86,7 @@ func (x *Index) fill(ctx context.Context, tx *sqlx.Tx, w *walk, rep *Report) (er
 			return err
 		}
 	}
-	out, err := newWriter(ctx, tx, true)
+	out, err := x.newWriter(ctx, tx, true)
 	if err != nil {
 		return err
 	}

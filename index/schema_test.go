@@ -43,7 +43,7 @@ var schemaChanges = []string{
 	`DROP TABLE usage_packs`,
 	`DROP INDEX sessions_id`,
 	`ALTER TABLE sessions DROP COLUMN title_source`,
-	`ALTER TABLE prompts RENAME COLUMN text TO texts`,
+	`ALTER TABLE prompts RENAME COLUMN entry TO entries`,
 	`ALTER TABLE labels ADD COLUMN more TEXT NOT NULL DEFAULT ''`,
 }
 

@@ -3,6 +3,7 @@ package index
 import (
 	"context"
 	"database/sql"
+	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -18,12 +19,9 @@ import (
 // paths. No query is an error. Source of the rule: ARCHITECTURE, "The index".
 func SearchPrompts(ctx context.Context, db *sqlx.DB, dir string, q Query, f SearchFilter, limit int) ([]Hit, error) {
 	s := newPromptSearch(db, q, f, limit)
-	if f.hidden != nil {
-		s.page.hides = s.hides(ctx, f.hidden)
-	}
-	err := s.run(ctx)
+	err := s.span(ctx, &f)
 	if err == nil {
-		err = s.hideErr
+		err = s.run(ctx)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("search prompts: %w", err)
@@ -44,21 +42,20 @@ type promptSearch struct {
 	held  *held // nil: nothing is kept for later searches
 	page  *page
 
-	low, high int64 // rowids to look at: [low, high)
+	rows rowTexts
+
+	low, high int64 // ids to look at: [low, high)
+	sessions  bool  // there are prompts of sessions; set by scan
 	narrow    bool  // the filter names directories or sessions
 	where     string
 	args      []any
 	room      []byte // to fold in
-	hideErr   error
 }
 
 func newPromptSearch(db *sqlx.DB, q Query, f SearchFilter, limit int) *promptSearch {
-	s := &promptSearch{db: db, query: q, held: f.held, page: newPage(limit, f.Repeats), narrow: f.Cwds != nil || f.SessionID != ""}
+	s := &promptSearch{db: db, query: q, held: f.held, rows: f.rows, page: newPage(limit, f.Repeats, f.hidden),
+		low: math.MinInt64, high: math.MaxInt64, narrow: f.Cwds != nil || f.SessionID != ""}
 	s.where, s.args = f.where()
-	low, high, where, args := f.span()
-	s.low, s.high = low, high
-	s.where += where
-	s.args = append(s.args, args...)
 	return s
 }
 
@@ -116,12 +113,22 @@ func (s *promptSearch) few(ctx context.Context) (bool, error) {
 func (s *promptSearch) walk(ctx context.Context) error {
 	args := append([]any{s.low, s.high}, s.args...)
 	return s.check(ctx, `
-		SELECT p.id, p.sum, p.text FROM prompts p
+		SELECT `+candidateColumns+` FROM prompts p`+withTexts+`
 		WHERE p.id >= ? AND p.id < ?`+s.where+`
 		ORDER BY p.id DESC`, args...)
 }
 
-// check runs a query that gives id, sum and text, the newest first, and takes
+// What check wants of prompts p.
+const (
+	candidateColumns = `p.id, p.session IS NULL, p.text_at, p.time_ms, p.sum, t.text`
+	withTexts        = ` LEFT JOIN prompt_texts t ON p.session IS NOT NULL AND t.key = p.text_at`
+)
+
+// Candidates are looked at in groups, since the texts of history.db are asked for
+// together; the first group is about as large as a page.
+const firstGroup, largestGroup = 32, 500
+
+// check runs a query that gives candidateColumns, the newest first, and takes
 // those that match until the page is full.
 func (s *promptSearch) check(ctx context.Context, query string, args ...any) error {
 	rows, err := s.db.QueryContext(ctx, query, args...)
@@ -129,25 +136,81 @@ func (s *promptSearch) check(ctx context.Context, query string, args ...any) err
 		return err
 	}
 	defer rows.Close()
-	for rows.Next() {
-		var id, sum int64
-		var text sql.RawBytes
-		if err := rows.Scan(&id, &sum, &text); err != nil {
-			return err
+	size := firstGroup
+	if s.page.limit > 0 {
+		size = min(max(firstGroup, s.page.limit+s.page.limit/4), largestGroup)
+	}
+	group := make([]candidate, 0, size)
+	for {
+		more := rows.Next()
+		if more {
+			c, err := scanCandidate(rows)
+			if err != nil {
+				return err
+			}
+			group = append(group, c)
 		}
-		if s.matches(text) && !s.page.add(id, sum) {
+		if more && len(group) < size {
+			continue
+		}
+		if err := s.takeMatching(ctx, group); err != nil || s.page.full() || !more {
+			return errors.Join(err, rows.Err())
+		}
+		group, size = group[:0], min(2*size, largestGroup)
+	}
+}
+
+// scanCandidate reads candidateColumns.
+func scanCandidate(rows *sql.Rows) (c candidate, err error) {
+	var text sql.NullString
+	err = rows.Scan(&c.id, &c.typed, &c.row, &c.time, &c.sum, &text)
+	c.text = text.String
+	return c, err
+}
+
+// takeMatching takes those of group that match.
+func (s *promptSearch) takeMatching(ctx context.Context, group []candidate) error {
+	if err := s.readTexts(ctx, group); err != nil {
+		return err
+	}
+	for _, c := range group {
+		ok := c.text != ""
+		if ok && !s.query.Empty() {
+			ok, s.room = s.query.MatchText(c.text, s.room)
+		}
+		if ok && !s.page.add(c) {
 			return nil
 		}
 	}
-	return rows.Err()
+	return nil
 }
 
-func (s *promptSearch) matches(text []byte) bool {
-	if s.query.Empty() {
-		return true
+// readTexts reads what history.db has of group. A row that is not there any more,
+// or can't be read, has no text; one that somebody has changed is what it is now.
+func (s *promptSearch) readTexts(ctx context.Context, group []candidate) error {
+	var ids []int64
+	for i := range group {
+		if group[i].typed {
+			ids = append(ids, group[i].row)
+		}
 	}
-	s.room = foldBytes(s.room[:0], text)
-	return s.query.Match(s.room)
+	if len(ids) == 0 || s.rows == nil {
+		return nil
+	}
+	texts, err := s.rows.Texts(ctx, ids)
+	if err != nil && !errors.Is(err, errNoRows) {
+		return err
+	}
+	for i := range group {
+		c := &group[i]
+		if !c.typed {
+			continue
+		}
+		if c.text = texts[c.row]; c.text != "" {
+			c.sum = textSum(c.text)
+		}
+	}
+	return nil
 }
 
 // recentPrompts are the newest prompts: all from floor on, with perhaps some
@@ -199,7 +262,7 @@ func (s *promptSearch) searchRecent(ctx context.Context, list []recentPrompt) er
 		args := append([]any{jsonList(ids[:n])}, s.args...)
 		ids = ids[n:]
 		err := s.check(ctx, `
-			SELECT p.id, p.sum, p.text FROM prompts p
+			SELECT `+candidateColumns+` FROM prompts p`+withTexts+`
 			WHERE p.id IN (SELECT value FROM json_each(?))`+s.where+`
 			ORDER BY p.id DESC`, args...)
 		if err != nil {

@@ -17,7 +17,7 @@ func promptCorpus(n int) iter.Seq[Prompt] {
 	return func(yield func(Prompt) bool) {
 		for i, text := range corpus.Prompts(n) {
 			p := Prompt{
-				Source: SourceSession, SessionKey: int64(i / 20), SessionID: strconv.Itoa(i / 20), FileKey: int64(i / 20),
+				Source: SourceSession, SessionID: strconv.Itoa(i / 20), FileKey: int64(i / 20),
 				EntryID: strconv.Itoa(i), Line: i%20 + 2, Time: 1_700_000_000_000 + int64(i)*61_000,
 				Cwd: fmt.Sprintf("/src/project%d", i/20%50), Text: text,
 			}
@@ -84,7 +84,7 @@ func BenchmarkSearchPrompts(b *testing.B) {
 		b.Fatal(err)
 	}
 	b.Logf("built in %v", time.Since(start))
-	for _, table := range []string{"prompts", "prompt_words_data", "prompt_tokens", "prompt_recent"} {
+	for _, table := range []string{"prompts", "prompt_texts", "prompts_sum", "prompts_cwd", "prompts_session", "prompt_words_data", "prompt_tokens", "prompt_recent"} {
 		var bytes int
 		if err := db.Get(&bytes, `SELECT coalesce(sum(pgsize), 0) FROM dbstat WHERE name = ?`, table); err == nil {
 			b.Logf("%s: %.3f of the text", table, float64(bytes)/float64(size))

@@ -3,6 +3,7 @@ package index
 import (
 	"bufio"
 	"bytes"
+	"context"
 	"encoding/json"
 	"fmt"
 	"os"
@@ -43,11 +44,46 @@ func openPrompts(t testing.TB) *sqlx.DB {
 		}
 	}
 	if _, err := db.Exec(`
-		CREATE TABLE IF NOT EXISTS scopes (id INTEGER PRIMARY KEY, name TEXT);
-		CREATE TABLE IF NOT EXISTS sessions (key INTEGER PRIMARY KEY, id TEXT, scope INTEGER, name TEXT)`); err != nil {
+		CREATE TABLE typed (id INTEGER PRIMARY KEY, text TEXT NOT NULL)`); err != nil {
 		t.Fatal(err)
 	}
 	return db
+}
+
+// typedRows stand for history.db: its rows are in a table of the same database.
+type typedRows struct{ q sqlx.QueryerContext }
+
+func (r typedRows) Texts(ctx context.Context, ids []int64) (map[int64]string, error) {
+	texts := map[int64]string{}
+	for _, id := range ids {
+		var list []string
+		if err := sqlx.SelectContext(ctx, r.q, &list, `SELECT text FROM typed WHERE id = ?`, id); err != nil {
+			return nil, err
+		}
+		for _, text := range list {
+			texts[id] = text
+		}
+	}
+	return texts, nil
+}
+
+func (r typedRows) Joined(ctx context.Context, first, last int64, use func(n int, texts []byte)) error {
+	var list []string
+	err := sqlx.SelectContext(ctx, r.q, &list, `SELECT text FROM typed WHERE id BETWEEN ? AND ?`, first, last)
+	use(len(list), []byte(strings.Join(list, joint)))
+	return err
+}
+
+// add gives prompts to a writer, and rows of history to their table.
+func add(t interface{ Fatal(...any) }, tx *sqlx.Tx, w *promptWriter, prompts ...Prompt) {
+	for _, p := range prompts {
+		if p.Source == SourceHistory {
+			if _, err := tx.Exec(`INSERT OR REPLACE INTO typed (id, text) VALUES (?, ?)`, p.Row, p.Text); err != nil {
+				t.Fatal(err)
+			}
+		}
+		w.Add(p)
+	}
 }
 
 // change runs fn with a writer in one transaction and flushes.
@@ -57,6 +93,7 @@ func change(t interface{ Fatal(...any) }, db *sqlx.DB, bulk bool, fn func(tx *sq
 		t.Fatal(err)
 	}
 	w := newPromptWriter(bulk)
+	w.rows = typedRows{tx}
 	fn(tx, w)
 	if err := w.Flush(tx); err != nil {
 		t.Fatal(err)
@@ -67,16 +104,13 @@ func change(t interface{ Fatal(...any) }, db *sqlx.DB, bulk bool, fn func(tx *sq
 }
 
 func addAll(t interface{ Fatal(...any) }, db *sqlx.DB, bulk bool, prompts ...Prompt) {
-	change(t, db, bulk, func(_ *sqlx.Tx, w *promptWriter) {
-		for _, p := range prompts {
-			w.Add(p)
-		}
-	})
+	change(t, db, bulk, func(tx *sqlx.Tx, w *promptWriter) { add(t, tx, w, prompts...) })
 }
 
 func find(t interface{ Fatal(...any) }, db *sqlx.DB, query string, f SearchFilter, limit int) []Hit {
 	ctx, cancel := testContext()
 	defer cancel()
+	f.rows = typedRows{db}
 	hits, err := SearchPrompts(ctx, db, "/s", ParseQuery(query), f, limit)
 	if err != nil {
 		t.Fatal(err)
@@ -148,8 +182,7 @@ func readCasePrompts(t *testing.T, name string, texts map[int]string) []Prompt {
 		texts[row.ID] = row.Prompt
 		ms := row.Created.UnixMilli()
 		prompts = append(prompts, Prompt{
-			Rowid: promptRowid(ms, uint32(row.ID)), Source: SourceHistory, FileKey: -1,
-			EntryID: strconv.Itoa(row.ID), Time: ms, Cwd: row.Cwd, Text: row.Prompt,
+			Source: SourceHistory, Row: int64(row.ID), Time: ms, Cwd: row.Cwd, Text: row.Prompt,
 		})
 	}
 	return prompts
@@ -234,19 +267,26 @@ func TestSearchEqualsTheRuleOverAllTexts(t *testing.T) {
 				if rapid.IntRange(0, 3).Draw(rt, "late") == 0 {
 					at -= 1_000_000 // still different from all others
 				}
-				added = append(added, Prompt{
-					Source: Source(i % 2), FileKey: int64(step), SessionID: "s", EntryID: fmt.Sprint(step, ".", i),
+				p := Prompt{
+					FileKey: int64(step + 1), SessionID: "s", EntryID: fmt.Sprint(1 + 100*step + i),
 					Time: at, Cwd: rapid.SampledFrom([]string{"/a", "/b"}).Draw(rt, "cwd"), Text: text,
-				})
+				}
+				if i%2 == 1 {
+					p.Source, p.FileKey, p.Row = SourceHistory, historyFile, int64(1+100*step+i)
+				}
+				added = append(added, p)
 			}
-			gone := int64(rapid.IntRange(-1, step).Draw(rt, "gone"))
+			gone := int64(rapid.IntRange(-1, step+1).Draw(rt, "gone"))
 			change(rt, db, rapid.Bool().Draw(rt, "bulk"), func(tx *sqlx.Tx, w *promptWriter) {
 				if err := w.RemoveFile(tx, gone); err != nil {
 					rt.Fatal(err)
 				}
-				for _, p := range added {
-					w.Add(p)
+				if gone == historyFile {
+					if _, err := tx.Exec(`DELETE FROM typed`); err != nil {
+						rt.Fatal(err)
+					}
 				}
+				add(rt, tx, w, added...)
 			})
 			world = append(slices.DeleteFunc(world, func(p Prompt) bool { return p.FileKey == gone }), added...)
 			raiseFloor(rt, db, rapid.IntRange(0, 40).Draw(rt, "kept"))
@@ -311,7 +351,7 @@ func checkSearches(t *rapid.T, db *sqlx.DB, world []Prompt) {
 func checkWay(t *rapid.T, db *sqlx.DB, way, query string, world []Prompt) {
 	ctx, cancel := testContext()
 	defer cancel()
-	s := newPromptSearch(db, ParseQuery(query), SearchFilter{}, 0)
+	s := newPromptSearch(db, ParseQuery(query), SearchFilter{rows: typedRows{db}}, 0)
 	if s.query.Empty() {
 		return
 	}

@@ -13,7 +13,7 @@ func contents(t *testing.T, db *sqlx.DB) []string {
 	t.Helper()
 	var all []string
 	for _, query := range []string{
-		`SELECT printf('%d %d %s %s', id, file, entry, text) FROM prompts ORDER BY id`,
+		`SELECT printf('%d %d %s %s', p.id, p.session, p.entry, t.text) FROM prompts p JOIN prompt_texts t ON t.key = p.text_at ORDER BY p.id`,
 		`SELECT hex(data) FROM prompt_recent ORDER BY seq`,
 		`SELECT data FROM prompt_tokens ORDER BY seq`,
 		`SELECT id FROM prompt_marks ORDER BY id`,

@@ -4,13 +4,12 @@ import (
 	"bytes"
 	"context"
 	"database/sql"
+	"errors"
 	"runtime"
+	"slices"
 	"sync"
 	"sync/atomic"
 )
-
-// found is a prompt that matches.
-type found struct{ id, sum int64 }
 
 // scan looks at all prompts left, the newest ranges first, several at once.
 func (s *promptSearch) scan(ctx context.Context) error {
@@ -18,10 +17,14 @@ func (s *promptSearch) scan(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	err = s.db.GetContext(ctx, &s.sessions, `SELECT EXISTS (SELECT 1 FROM prompts WHERE session IS NOT NULL)`)
+	if err != nil {
+		return err
+	}
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	type result struct {
-		found []found
+		found []candidate
 		err   error
 	}
 	results := make([]chan result, len(marks))
@@ -60,7 +63,7 @@ func (s *promptSearch) scan(ctx context.Context) error {
 			return r.err
 		}
 		for _, f := range r.found {
-			if !s.page.add(f.id, f.sum) {
+			if !s.page.add(f) {
 				return nil
 			}
 		}
@@ -68,65 +71,128 @@ func (s *promptSearch) scan(ctx context.Context) error {
 	return nil
 }
 
-// scanRange gives what matches among the rowids [low, high), the newest first.
-// Most ranges hold nothing that does, so the texts are first read joined: a
-// row costs more than the text in it. room is the worker's, to fold in.
-func (s *promptSearch) scanRange(ctx context.Context, low, high int64, room *[]byte) ([]found, error) {
+// scanRange gives what matches among the ids [low, high), the newest first. Most
+// ranges hold nothing that does, so the texts are first read joined: a row costs
+// more than the text in it. room is the worker's, to fold in.
+func (s *promptSearch) scanRange(ctx context.Context, low, high int64, room *[]byte) ([]candidate, error) {
 	args := append([]any{low, high}, s.args...)
 	some, err := s.anyIn(ctx, args, room)
 	if err != nil || !some {
 		return nil, err
 	}
 	rows, err := s.db.QueryContext(ctx, `
-		SELECT p.id, p.sum, p.text FROM prompts p
+		SELECT `+candidateColumns+` FROM prompts p`+withTexts+`
 		WHERE p.id >= ? AND p.id < ?`+s.where+`
 		ORDER BY p.id DESC`, args...)
 	if err != nil {
 		return nil, err
 	}
 	defer rows.Close()
-	var list []found
-	var folded []byte
+	var list []candidate
 	for rows.Next() {
-		var f found
-		var text sql.RawBytes
-		if err := rows.Scan(&f.id, &f.sum, &text); err != nil {
+		c, err := scanCandidate(rows)
+		if err != nil {
 			return nil, err
 		}
-		folded = foldBytes(folded[:0], text)
-		if s.query.Match(folded) {
-			list = append(list, f)
+		list = append(list, c)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	for group := range slices.Chunk(list, largestGroup) {
+		if err := s.readTexts(ctx, group); err != nil {
+			return nil, err
 		}
 	}
-	return list, rows.Err()
+	return slices.DeleteFunc(list, func(c candidate) bool {
+		ok := c.text != ""
+		if ok {
+			ok, *room = s.query.MatchText(c.text, *room)
+		}
+		return !ok
+	}), nil
 }
 
 // joint stands between joined texts. A text that holds it is two, which can't
 // happen unseen: the texts are counted.
 const joint = "\x1e\x00\x1f"
 
+// rowsApart is how many rows of history.db that are not asked for may be read
+// along with those that are, and so many for each of these.
+const rowsApart = 2
+
 // anyIn reports whether a prompt of a range may match.
 func (s *promptSearch) anyIn(ctx context.Context, args []any, room *[]byte) (bool, error) {
+	if s.sessions {
+		some, err := s.anyOfSessions(ctx, args, room)
+		if err != nil || some {
+			return some, err
+		}
+	}
+	if s.rows == nil {
+		return false, nil
+	}
+	rows, err := s.rowsIn(ctx, args)
+	if err != nil || rows.n == 0 {
+		return false, err
+	}
+	if rows.last-rows.first >= rowsApart*rows.n+largestGroup {
+		return true, nil // they lie too far from each other to be read together
+	}
+	some := false
+	err = s.rows.Joined(ctx, rows.first, rows.last, func(n int, texts []byte) { some = s.anyOf(n, texts, room) })
+	if errors.Is(err, errNoRows) {
+		err = nil
+	}
+	return some, err
+}
+
+// rowRange says which rows of history.db a range of prompts has: their number, and
+// the lowest and the highest id there.
+type rowRange struct{ n, first, last int64 }
+
+// rowsIn reads which rows of history.db a range has; those of all prompts are
+// kept for later searches.
+func (s *promptSearch) rowsIn(ctx context.Context, args []any) (r rowRange, err error) {
+	span := [2]int64{args[0].(int64), args[1].(int64)}
+	if r, ok := s.held.rowsIn(span); ok && s.where == "" {
+		return r, nil
+	}
+	err = s.db.QueryRowContext(ctx, `
+		SELECT count(*), coalesce(min(p.text_at), 0), coalesce(max(p.text_at), 0) FROM prompts p
+		WHERE p.id >= ? AND p.id < ? AND p.session IS NULL`+s.where, args...).Scan(&r.n, &r.first, &r.last)
+	if err == nil && s.where == "" {
+		s.held.keepRows(span, r)
+	}
+	return r, err
+}
+
+// anyOfSessions is anyIn for the prompts of sessions.
+func (s *promptSearch) anyOfSessions(ctx context.Context, args []any, room *[]byte) (some bool, err error) {
 	// Bytes are handed over without one more copy.
 	rows, err := s.db.QueryContext(ctx, `
-		SELECT count(*), CAST(group_concat(p.text, char(30, 0, 31)) AS BLOB) FROM prompts p
-		WHERE p.id >= ? AND p.id < ?`+s.where, args...)
+		SELECT count(*), CAST(group_concat(t.text, char(30, 0, 31)) AS BLOB)
+		FROM prompts p JOIN prompt_texts t ON t.key = p.text_at
+		WHERE p.id >= ? AND p.id < ? AND p.session IS NOT NULL`+s.where, args...)
 	if err != nil {
 		return false, err
 	}
 	defer rows.Close()
-	some := false
 	for rows.Next() {
 		var n int
 		var texts sql.RawBytes
 		if err := rows.Scan(&n, &texts); err != nil {
 			return false, err
 		}
-		folded := foldBytes((*room)[:0], texts)
-		*room = folded
-		some = s.matchAny(folded) || bytes.Count(folded, []byte(joint)) != max(n, 1)-1
+		some = s.anyOf(n, texts, room)
 	}
 	return some, rows.Err()
+}
+
+// anyOf reports whether one of n joined texts may match.
+func (s *promptSearch) anyOf(n int, texts []byte, room *[]byte) bool {
+	*room = foldBytes((*room)[:0], texts)
+	return s.matchAny(*room) || bytes.Count(*room, []byte(joint)) != max(n, 1)-1
 }
 
 // matchAny reports whether one of the joined texts matches.

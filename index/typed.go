@@ -8,6 +8,7 @@ import (
 	"iter"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"time"
 
 	"github.com/gajae-code/gjc-index/history"
@@ -33,7 +34,7 @@ func (x *Index) searchUnindexed(ctx context.Context, r SearchRequest, hidden *hi
 
 // historyHits reads the rows of history.db that r asks for.
 func (x *Index) historyHits(ctx context.Context, r *SearchRequest) (hits []Hit, err error) {
-	h, err := history.Open(ctx, x.fsys, x.home.HistoryDB(), history.Options{ReadOnly: true})
+	h, err := x.openHistory(ctx)
 	if err == nil {
 		hits, err = x.matchingRows(ctx, h, r)
 		err = errors.Join(err, h.Close())
@@ -51,7 +52,7 @@ func (x *Index) historyHits(ctx context.Context, r *SearchRequest) (hits []Hit, 
 
 // historyCount is how many rows history.db has; 0 if it can't be read.
 func (x *Index) historyCount(ctx context.Context) (int64, error) {
-	h, err := history.Open(ctx, x.fsys, x.home.HistoryDB(), history.Options{ReadOnly: true})
+	h, err := x.openHistory(ctx)
 	if err != nil {
 		return 0, ctx.Err()
 	}
@@ -79,7 +80,7 @@ func (x *Index) matchingRows(ctx context.Context, h *history.Store, r *SearchReq
 		if ok, room = r.Query.MatchText(row.Text, room); !ok {
 			continue
 		}
-		hits = append(hits, Hit{Source: SourceHistory, EntryID: p.EntryID, Time: row.Time, Cwd: p.Cwd,
+		hits = append(hits, Hit{Source: SourceHistory, EntryID: strconv.FormatInt(row.ID, 10), Time: row.Time, Cwd: p.Cwd,
 			Role: string(RoleUser), Text: row.Text, Snippet: Snippet(row.Text, r.Query.Terms), Count: 1})
 	}
 	return hits, nil
@@ -175,10 +176,10 @@ func (p *pending) typedNames() map[string]bool {
 // wants no more.
 func (x *Index) eachTyped(ctx context.Context, db *migrations.DB, stale []int64, yield func(Hit, error) bool) (going bool, err error) {
 	rows, err := db.QueryxContext(ctx, `
-		SELECT coalesce(s.id, ''), c.name, s.name, p.entry, p.line, p.time_ms, p.cwd, p.text
+		SELECT coalesce(s.id, ''), c.name, s.name, p.entry, p.line, p.time_ms, d.cwd, t.text
 		FROM prompts p JOIN sessions s ON s.key = p.session JOIN scopes c ON c.id = s.scope
-		WHERE p.source = ? AND s.child = 0 AND p.file NOT IN (SELECT value FROM json_each(?)) ORDER BY p.id`,
-		SourceSession, jsonList(stale))
+		JOIN prompt_cwds d ON d.id = p.cwd JOIN prompt_texts t ON t.key = p.text_at
+		WHERE s.child = 0 AND p.session NOT IN (SELECT value FROM json_each(?)) ORDER BY p.id`, jsonList(stale))
 	if err != nil {
 		return true, err
 	}

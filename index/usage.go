@@ -30,10 +30,11 @@ const (
 
 // UsageFilter selects requests and says how they are summed up.
 type UsageFilter struct {
-	By    UsageBy
-	Since time.Time      // from this time on; a request without a time is left out then
-	Zone  *time.Location // in which days begin; nil is UTC
-	Path  string         // of this session file alone; "" is all
+	By      UsageBy
+	Since   time.Time      // from this time on; a request without a time is left out then
+	Zone    *time.Location // in which days begin; nil is UTC
+	Path    string         // of this session file alone; "" is all
+	Project string         // of the sessions of this project alone; "" is all
 }
 
 // UsageRow is the sum of one group.
@@ -257,6 +258,9 @@ func (s *usageSum) session(p *sessionPack) error {
 	s.at, s.only = p, true
 	if s.filter.Path != "" {
 		s.only = s.x.fileAt(p.scope, p.name) == s.filter.Path
+	}
+	if s.filter.Project != "" {
+		s.only = s.only && p.cwd != "" && s.x.opt.Project(p.cwd) == s.filter.Project
 	}
 	switch s.filter.By {
 	case UsageSession:

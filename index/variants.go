@@ -40,6 +40,8 @@ var variants = sync.OnceValue(func() []variant {
 			}
 			if buf = Fold(buf[:0], string(r)); string(buf) != string(r) {
 				list = append(list, variant{r, string(buf)})
+			} else if buf = Fold(buf[:0], "a"+string(r)); string(buf) != "a"+string(r) { // loses a mark after a Latin letter
+				list = append(list, variant{r, string(buf[1:])})
 			}
 		}
 	}

@@ -22,7 +22,7 @@ type writer struct {
 }
 
 // newWriter prepares a writer; bulk is for builds.
-func newWriter(ctx context.Context, tx *sqlx.Tx, bulk bool) (*writer, error) {
+func (x *Index) newWriter(ctx context.Context, tx *sqlx.Tx, bulk bool) (*writer, error) {
 	w := &writer{ctx: ctx, tx: tx, fresh: bulk, prompts: newPromptWriter(bulk),
 		entries: newInserter("entries", "session", "seq", "id", "parent", "parent_seq", "run", "type", "role", "time_ms",
 			"line", "offset", "size", "state", "gap"),
@@ -38,6 +38,7 @@ func newWriter(ctx context.Context, tx *sqlx.Tx, bulk bool) (*writer, error) {
 			"first", "last", "entry"),
 		calls: newInserter("open_calls", "session", "seq", "id", "tool", "path"),
 	}
+	w.prompts.rows = x.past
 	err := tx.GetContext(ctx, &w.nextKey, `SELECT coalesce(max(key), 0) + 1 FROM sessions`)
 	if err != nil {
 		return nil, err
@@ -137,7 +138,7 @@ func (w *writer) rows(o *outcome) error {
 	}
 	for i := range r.prompts {
 		p := &r.prompts[i]
-		w.prompts.Add(Prompt{Source: SourceSession, SessionKey: key, SessionID: r.id, FileKey: key, EntryID: p.id,
+		w.prompts.Add(Prompt{Source: SourceSession, SessionID: r.id, FileKey: key, EntryID: p.id,
 			Line: p.line, Time: p.time.ms, Cwd: r.cwd, Text: p.text})
 	}
 	return w.prompts.SpillTo(w.tx)

@@ -46,6 +46,8 @@ func ParseCustom(customType string, data Value) (d CustomData, ok bool) {
 		d = parseRewindOrigin(s)
 	case KindDiagnostic:
 		d = &Diagnostic{Text: s.text("text")}
+	case KindSalvaged:
+		d = parseSalvaged(s)
 	default:
 		return nil, false
 	}

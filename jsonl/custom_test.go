@@ -66,6 +66,10 @@ var customSamples = []struct {
 		&Diagnostic{"careful"},
 		`{"v":1,"text":"careful"}`,
 	},
+	{
+		&Salvaged{7, "news", NewObj(Member{"text", StringValue("x")})},
+		`{"v":1,"line":7,"was":"news","record":{"text":"x"}}`,
+	},
 }
 
 func TestCustomDataIsWrittenAndReadBack(t *testing.T) {

@@ -30,6 +30,7 @@ const (
 	KindOutputChunk         = customPrefix + "output_chunk"
 	KindRewindOrigin        = customPrefix + "rewind_origin"
 	KindDiagnostic          = customPrefix + "diagnostic"
+	KindSalvaged            = customPrefix + "salvaged"
 )
 
 // kindContextClear is the custom entry at which a new path begins.
@@ -64,6 +65,7 @@ var kinds = [...]EntryKind{
 	{Name: KindOutputChunk, Custom: true, Local: true, Since: 5},
 	{Name: KindRewindOrigin, Custom: true, State: true, Local: true, Since: 5},
 	{Name: KindDiagnostic, Custom: true, Local: true, Since: 5},
+	{Name: KindSalvaged, Custom: true, Local: true, Since: 5},
 }
 
 // Kinds is the whole table: the taxonomy, then the kinds of custom entries.

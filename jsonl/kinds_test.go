@@ -16,7 +16,7 @@ const (
 	customKinds = "context_clear gjc-index/usage gjc-index/usage_checkpoint gjc-index/execution_effects " +
 		"gjc-index/task_scope gjc-index/steering gjc-index/task_scope_checkpoint " +
 		"gjc-index/tool_applied_preview gjc-index/attachment gjc-index/output_chunk " +
-		"gjc-index/rewind_origin gjc-index/diagnostic"
+		"gjc-index/rewind_origin gjc-index/diagnostic gjc-index/salvaged"
 )
 
 func TestKindsIsTheWholeTaxonomy(t *testing.T) {
@@ -62,7 +62,7 @@ func TestKindsSayWhatTakesPart(t *testing.T) {
 		{
 			"local", func(k EntryKind) bool { return k.Local },
 			"gjc-index/usage gjc-index/usage_checkpoint gjc-index/execution_effects gjc-index/tool_applied_preview " +
-				"gjc-index/attachment gjc-index/output_chunk gjc-index/rewind_origin gjc-index/diagnostic",
+				"gjc-index/attachment gjc-index/output_chunk gjc-index/rewind_origin gjc-index/diagnostic gjc-index/salvaged",
 		},
 	}
 	for _, tt := range tests {

@@ -101,7 +101,9 @@ type loader struct {
 	some                bool  // there is more than white space
 	patches             bool  // the header's version has patches
 	lostAfter, lostHere int   // lines lost since so many records were there
-	bad                 bool  // a record before the header that may not be there, or a bad header
+	end                 ReadEnd
+	mend                bool // keep what a reading passes over: see Mend
+	bad                 bool // a record before the header that may not be there, or a bad header
 }
 
 func (l *loader) report(r LineReport) {

@@ -78,16 +78,25 @@ func (l *loader) patch(rec *Record) {
 		return
 	}
 	if !validEntryPatch(v.obj) {
+		l.idle(rec)
 		return
 	}
 	target := l.message(v.Get("entryId").Str())
 	if target == nil {
 		l.warn(rec.Line, PatchTargetMissing)
+		l.idle(rec)
 		return
 	}
 	if message := v.Get("patch").Get("message"); message.Is(Object) {
 		target.SetMessage(message)
 		l.t.Patches++
+	}
+}
+
+// idle takes a patch that changes nothing. Only a mended copy keeps it.
+func (l *loader) idle(rec *Record) {
+	if l.mend {
+		l.t.Records = append(l.t.Records, l.keep.entry(rec))
 	}
 }
 

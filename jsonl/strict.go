@@ -8,6 +8,9 @@ func (t *Transcript) strictRecords() ([]Warning, error) {
 	}
 	var warnings []Warning
 	for _, e := range t.Records {
+		if e.plainMessage() {
+			continue
+		}
 		o := e.Value()
 		known, ok := strictRecord(e.kind, o)
 		if !ok {
@@ -18,6 +21,21 @@ func (t *Transcript) strictRecords() ([]Warning, error) {
 		}
 	}
 	return warnings, nil
+}
+
+// plainMessage reports a message that is known to have the shape without being
+// parsed.
+func (e *Entry) plainMessage() bool {
+	return e.kind == "message" && e.role != "" && e.timestamp != "" && e.idKind == String && (e.parentKind == Null || e.parentKind == String)
+}
+
+// StrictFault is the first record of an upgraded transcript that the strict
+// reader refuses, as a *LineError, nil if there is none; unknown counts records
+// of types that the original program doesn't know, which it refuses too. It does
+// not see what only the bytes of a line tell: InspectBytes does.
+func (t *Transcript) StrictFault() (unknown int, err error) {
+	warnings, err := t.strictRecords()
+	return len(warnings), err
 }
 
 func strictHeader(o *Obj) bool {

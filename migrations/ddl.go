@@ -13,8 +13,8 @@ import (
 var fullTextParts = [...]string{"_config", "_data", "_idx"}
 
 // indexDDL are the statements of set Index, by the name of what they make; ""
-// is a table that only has to be there. Each migration makes and none alters: a
-// test compares this with what SQLite says of a fresh database.
+// is a table that only has to be there. A migration makes and drops, indexes by
+// name, and none alters: a test compares this with what SQLite says of a fresh database.
 var indexDDL = sync.OnceValues(func() (map[string]string, error) {
 	names, err := fs.Glob(files, string(Index)+"/*.sql")
 	if err != nil {
@@ -28,6 +28,9 @@ var indexDDL = sync.OnceValues(func() (map[string]string, error) {
 		}
 		for _, statement := range strings.Split(plainDDL(string(text)), ";") {
 			statement = strings.TrimSpace(statement)
+			if gone, ok := strings.CutPrefix(statement, "DROP "); ok {
+				delete(made, strings.SplitN(gone, " ", 3)[1]) // after TABLE or INDEX
+			}
 			what, ok := strings.CutPrefix(statement, "CREATE ")
 			if !ok {
 				continue

@@ -50,6 +50,9 @@ func (h Home) Trash() string { return filepath.Join(h.data, "trash") }
 // PruneLog says what was pruned, and when.
 func (h Home) PruneLog() string { return filepath.Join(h.data, "prune.log") }
 
+// Config is the file in which a person sets what gjc-index does by default.
+func (h Home) Config() string { return filepath.Join(h.dir, "gjc-index.toml") }
+
 // Breadcrumbs is the directory of the terminals' last sessions.
 func (h Home) Breadcrumbs() string { return filepath.Join(h.state, "terminal-sessions") }
 

@@ -169,6 +169,21 @@ func (r record) is(ctx context.Context, fsys storage.FS, c Candidate) bool {
 	return err == nil && sum == r.sum
 }
 
+// Deleted reports whether a session was deleted whose transcript had a name in
+// this scope. It reads the protocol's files.
+func (s *Scope) Deleted(ctx context.Context, fsys storage.FS, sessionID, name string) (bool, error) {
+	l, err := readLedger(ctx, fsys, s)
+	if err != nil {
+		return false, err
+	}
+	for _, r := range l.retired[filepath.Join(s.Dir, name)] {
+		if r.sessionID == sessionID && r.provenance == V2 {
+			return true, nil
+		}
+	}
+	return false, nil
+}
+
 // isRetired reports whether c was deleted.
 func (l *ledger) isRetired(ctx context.Context, fsys storage.FS, c Candidate) bool {
 	for _, r := range l.retired[c.Path] {

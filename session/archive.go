@@ -16,6 +16,7 @@ import (
 type ArchiveOptions struct {
 	KeepBranches bool // every branch is live: none moves whole
 	DryRun       bool // change nothing
+	Compress     bool // the archive is compressed, also what it holds already
 }
 
 // Archived is what archiving did, or would do, to a session.
@@ -102,7 +103,12 @@ func (s *Store) archiveOnce(ctx context.Context, path string, opt ArchiveOptions
 	}
 	a = j.result()
 	if j.plan.Moved == 0 {
-		return a, nil
+		if opt.Compress && !opt.DryRun {
+			if _, err = j.settleArchive(ctx); err == nil {
+				a.Archive = j.archiveName()
+			}
+		}
+		return a, err
 	}
 	if err := j.writeRun(ctx); err != nil {
 		return a, err
@@ -112,17 +118,34 @@ func (s *Store) archiveOnce(ctx context.Context, path string, opt ArchiveOptions
 		return a, err
 	}
 	r.Settle = s.opt.settle
-	placed, err := r.Replace(ctx, newFileMode, j.scan.size, true, func(w io.Writer) error {
-		n, err := j.writeRest(ctx, w)
-		a.BytesAfter = n
-		return err
-	})
+	placed, err := j.replace(ctx, r, &a)
 	if !placed {
 		return a, err
 	}
 	done = true
 	a.BytesAfter += int64(len(r.Late()))
 	return a, errors.Join(err, r.Finish(context.WithoutCancel(ctx)), j.writeLeaf(ctx, a.BytesAfter))
+}
+
+// replace puts what stays, and what was appended meanwhile, in the
+// transcript's place.
+func (j *archiveJob) replace(ctx context.Context, r *jsonl.Rewrite, a *Archived) (placed bool, err error) {
+	fits := j.fitsBehind()
+	until, err := lateFits(ctx, j.file, j.scan.size, fits)
+	if err != nil {
+		return false, err
+	}
+	return r.Replace(ctx, newFileMode, until, false, func(w io.Writer) error {
+		n, err := j.writeRest(ctx, w)
+		if err != nil {
+			return err
+		}
+		late, err := io.Copy(w, io.NewSectionReader(j.file, j.scan.size, until-j.scan.size))
+		if a.BytesAfter = n + late; err == nil {
+			_, err = lateFits(ctx, j.file, until, fits)
+		}
+		return err
+	})
 }
 
 // archiveJob is the archiving of one transcript.
@@ -156,12 +179,23 @@ func (j *archiveJob) prepare(ctx context.Context) error {
 }
 
 func (j *archiveJob) result() Archived {
-	a := Archived{ID: j.scan.header.ID(), Path: j.path, Archive: ArchivePath(j.path), Moved: j.plan.Moved,
+	a := Archived{ID: j.scan.header.ID(), Path: j.path, Archive: j.archiveName(), Moved: j.plan.Moved,
 		BytesBefore: j.scan.size, BytesAfter: j.scan.size}
 	for _, at := range j.plan.Branches {
 		a.Branches = append(a.Branches, j.scan.nodes[at].ID)
 	}
 	return a
+}
+
+// archiveName is the archive that there is, or will be.
+func (j *archiveJob) archiveName() string {
+	if j.opt.Compress && j.plan.Moved > 0 {
+		return PackedArchivePath(j.path)
+	}
+	if name, _, ok, err := FindArchive(j.st.fsys, j.path); ok && err == nil {
+		return name
+	}
+	return ArchivePath(j.path)
 }
 
 // writeRest writes what stays of the transcript and returns its length.

@@ -48,7 +48,7 @@ type ArchivedLine struct {
 	Moved         bool // the transcript holds it no more
 	Before, After string
 	Record        []byte // the record, valid until the next line
-	Offset        int64  // of the record in the archive file
+	Offset        int64  // of the record in the text of its part of the archive: all of it, or a compressed run
 
 	// Checkpoints are the ids of the entries that stand in the transcript for
 	// what a run moved. They come with a line without a record, the run's last.
@@ -58,7 +58,8 @@ type ArchivedLine struct {
 // archiveRun is what a run's end says, and where it lies.
 type archiveRun struct {
 	number       int
-	from, to     int64 // bytes of the archive file
+	part         archivePart
+	from, to     int64 // bytes of the part's text
 	size         int64 // of the transcript as it was
 	lines, moved int
 	sum          string // SHA-256 of the transcript as it was, hexadecimal
@@ -119,50 +120,31 @@ func archiveHead(kind, id string, run int, members ...jsonl.Member) []byte {
 	return append(jsonl.AppendJSON(nil, jsonl.ObjectValue(o)), '\n')
 }
 
-// physicalLines yields the lines of a file with their offsets. A line longer
-// than the limit is an error, and so is a last one without a line end: an
-// archive is written whole.
-func physicalLines(ctx context.Context, f io.ReaderAt, from, to int64) iter.Seq2[int64, []byte] {
-	return func(yield func(int64, []byte) bool) {
-		buf := make([]byte, 0, 256<<10)
-		at, read := from, from
-		for ctx.Err() == nil {
-			if i := bytes.IndexByte(buf, '\n'); i >= 0 {
-				if !yield(at, buf[:i]) {
-					return
-				}
-				at += int64(i) + 1
-				buf = buf[i+1:]
-				continue
-			}
-			if read >= to || int64(len(buf)) > jsonl.DefaultMaxLine+archiveRoom {
-				return
-			}
-			next := make([]byte, len(buf), max(256<<10, 2*len(buf)))
-			copy(next, buf)
-			n, err := f.ReadAt(next[len(buf):min(int64(cap(next)), int64(len(buf))+to-read)], read)
-			read += int64(n)
-			buf = next[:len(buf)+n]
-			if n == 0 && err != nil {
-				return
-			}
-		}
-	}
-}
-
 // archiveRoom is what a line of an archive may be longer than the line that it
 // holds, in bytes.
 const archiveRoom = 1 << 20
 
-// archiveRuns are the runs of an archive that have an end.
-func archiveRuns(ctx context.Context, f storage.File) ([]archiveRun, error) {
-	st, err := f.Stat()
+// runs are the runs of an archive that have an end.
+func (a *archiveFile) runs(ctx context.Context) ([]archiveRun, error) {
+	var runs []archiveRun
+	for _, part := range a.parts {
+		var err error
+		if runs, err = a.partRuns(ctx, part, runs); err != nil {
+			return nil, err
+		}
+	}
+	return runs, nil
+}
+
+func (a *archiveFile) partRuns(ctx context.Context, part archivePart, runs []archiveRun) ([]archiveRun, error) {
+	text, err := a.text(part)
 	if err != nil {
 		return nil, err
 	}
-	var runs []archiveRun
+	defer func() { _ = text.Close() }() // was only read
+	var failed error
 	var open int64 = -1
-	for at, line := range physicalLines(ctx, f, 0, st.Size) {
+	for at, line := range textLines(ctx, text, 0, &failed) {
 		if bytes.HasPrefix(line, []byte(`{"line":`)) {
 			continue
 		}
@@ -173,7 +155,7 @@ func archiveRuns(ctx context.Context, f storage.File) ([]archiveRun, error) {
 		case v.Get("type").Str() == archiveBegin:
 			open = at + int64(len(line)) + 1
 		case v.Get("type").Str() == archiveEnd && open >= 0:
-			r := archiveRun{number: len(runs) + 1, from: open, to: at, size: int64(v.Get("size").Num()), lines: int(v.Get("lines").Num()),
+			r := archiveRun{number: len(runs) + 1, part: part, from: open, to: at, size: int64(v.Get("size").Num()), lines: int(v.Get("lines").Num()),
 				moved: int(v.Get("moved").Num()), sum: v.Get("sha256").Str(), tail: v.Get("tail").Str()}
 			for _, id := range v.Get("checkpoints").Items() {
 				r.checkpoints = append(r.checkpoints, id.Str())
@@ -182,17 +164,26 @@ func archiveRuns(ctx context.Context, f storage.File) ([]archiveRun, error) {
 			open = -1
 		}
 	}
-	return runs, ctx.Err()
+	return runs, failed
 }
 
 // lines yields the lines of a run in their order.
-func (r *archiveRun) lineSeq(ctx context.Context, f storage.File) iter.Seq2[ArchivedLine, error] {
+func (a *archiveFile) lines(ctx context.Context, r *archiveRun) iter.Seq2[ArchivedLine, error] {
 	return func(yield func(ArchivedLine, error) bool) {
+		text, err := a.text(r.part)
+		if err == nil {
+			defer func() { _ = text.Close() }() // was only read
+			err = text.skip(r.from)
+		}
+		if err != nil {
+			yield(ArchivedLine{}, err)
+			return
+		}
 		n := 0
-		for at, text := range physicalLines(ctx, f, r.from, r.to) {
-			l, ok := parseArchivedLine(text)
+		for at, line := range textLines(ctx, io.LimitReader(text, r.to-r.from), r.from, &err) {
+			l, ok := parseArchivedLine(line)
 			if !ok {
-				yield(ArchivedLine{}, fmt.Errorf("%s: %w", f.Name(), ErrArchive))
+				yield(ArchivedLine{}, fmt.Errorf("%s: %w", a.f.Name(), ErrArchive))
 				return
 			}
 			l.Run = r.number
@@ -202,10 +193,11 @@ func (r *archiveRun) lineSeq(ctx context.Context, f storage.File) iter.Seq2[Arch
 				return
 			}
 		}
-		if err := ctx.Err(); err != nil {
+		if err == nil && n != r.lines {
+			err = fmt.Errorf("%s: %w: a run has %d lines, not %d", a.f.Name(), ErrArchive, n, r.lines)
+		}
+		if err != nil {
 			yield(ArchivedLine{}, err)
-		} else if n != r.lines {
-			yield(ArchivedLine{}, fmt.Errorf("%s: %w: a run has %d lines, not %d", f.Name(), ErrArchive, n, r.lines))
 		}
 	}
 }
@@ -216,7 +208,7 @@ func (r *archiveRun) lineSeq(ctx context.Context, f storage.File) iter.Seq2[Arch
 // that comes again in a later run, or stands in the transcript, is the same.
 func ReadArchive(ctx context.Context, fsys storage.FS, path string) iter.Seq2[ArchivedLine, error] {
 	return func(yield func(ArchivedLine, error) bool) {
-		f, err := fsys.Open(ArchivePath(path))
+		a, err := openArchive(fsys, path)
 		if missing(err) {
 			return
 		}
@@ -224,14 +216,14 @@ func ReadArchive(ctx context.Context, fsys storage.FS, path string) iter.Seq2[Ar
 			yield(ArchivedLine{}, err)
 			return
 		}
-		defer func() { _ = f.Close() }() // was only read
-		runs, err := archiveRuns(ctx, f)
+		defer func() { _ = a.Close() }() // was only read
+		runs, err := a.runs(ctx)
 		if err != nil {
 			yield(ArchivedLine{}, err)
 			return
 		}
 		for i := range runs {
-			for l, err := range runs[i].lineSeq(ctx, f) {
+			for l, err := range a.lines(ctx, &runs[i]) {
 				if !yield(l, err) || err != nil {
 					return
 				}
@@ -246,20 +238,20 @@ func ReadArchive(ctx context.Context, fsys storage.FS, path string) iter.Seq2[Ar
 // copyArchive gives a transcript that is about to be a copy of another its
 // archive: without it what was archived would be missing from the copy.
 func (s *Store) copyArchive(ctx context.Context, from, to string) error {
-	f, err := s.fsys.Open(ArchivePath(from))
+	a, err := openArchive(s.fsys, from)
 	if missing(err) {
 		return nil
 	}
 	if err != nil {
 		return err
 	}
-	defer func() { _ = f.Close() }() // was only read
-	st, err := f.Stat()
-	if err != nil {
-		return err
+	defer func() { _ = a.Close() }() // was only read
+	name := ArchivePath(to)
+	if a.packed {
+		name = PackedArchivePath(to)
 	}
-	return storage.Publish(ctx, s.fsys, ArchivePath(to), newFileMode, func(w io.Writer) error {
-		_, err := io.Copy(w, io.NewSectionReader(f, 0, st.Size))
+	return storage.Publish(ctx, s.fsys, name, newFileMode, func(w io.Writer) error {
+		_, err := io.Copy(w, io.NewSectionReader(a.f, 0, a.parts[len(a.parts)-1].to))
 		return err
 	})
 }

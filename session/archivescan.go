@@ -3,13 +3,10 @@ package session
 import (
 	"bytes"
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
 	"math"
-	"strings"
 
 	"github.com/gajae-code/gjc-index/jsonl"
 	"github.com/gajae-code/gjc-index/session/checkpoint"
@@ -24,9 +21,10 @@ type archiveScan struct {
 	nodes   []checkpoint.Node
 	at      []int32               // by node: its place in lines
 	patches map[int32]jsonl.Value // by node: the message that holds now
-	ids     map[string]int32      // by id: its node
+	ids     *idTable
 	size    int64
-	sum     string
+	sum     string // SHA-256, hexadecimal
+	crc     uint32
 	version float64
 	tree    *jsonl.Tree // of the labels alone
 }
@@ -36,6 +34,8 @@ type scanLine struct {
 	offset int64
 	size   int32
 	node   int32 // place in nodes; below 0 one of the following
+
+	textAt, textLen int32 // the longest text of its message, if that is long: where it lies in the line
 }
 
 // What a line is that is no entry.
@@ -55,21 +55,13 @@ func scanArchive(ctx context.Context, f storage.File) (*archiveScan, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &scanner{archiveScan: &archiveScan{patches: map[int32]jsonl.Value{}, ids: map[string]int32{}, size: st.Size},
+	s := &scanner{archiveScan: &archiveScan{patches: map[int32]jsonl.Value{}, ids: newIDTable(), size: st.Size},
 		waiting: map[string][]int32{}, twice: map[string][]int32{}, file: f}
-	sum := sha256.New()
-	var end jsonl.ReadEnd
-	opt := jsonl.ReadOptions{End: &end, Report: func(jsonl.LineReport) { s.refuse("it has lines that can't be read") }}
-	for rec, err := range jsonl.Read(ctx, io.TeeReader(io.NewSectionReader(f, 0, st.Size), sum), opt) {
-		if err == nil {
-			err = s.record(&rec)
-		}
-		if err == nil {
-			err = s.refused
-		}
-		if err != nil {
-			return nil, err
-		}
+	sum := newSums()
+	end, err := s.read(ctx, io.TeeReader(io.NewSectionReader(f, 0, st.Size), sum))
+	sum.End()
+	if err != nil {
+		return nil, err
 	}
 	if s.header == nil {
 		return nil, jsonl.ErrNotTranscript
@@ -77,7 +69,7 @@ func scanArchive(ctx context.Context, f storage.File) (*archiveScan, error) {
 	if end.UTF16 {
 		s.version = 0 // it has to be written anew first
 	}
-	s.sum = hex.EncodeToString(sum.Sum(nil))
+	s.sum, s.crc = sum.sha256(), sum.crc
 	s.tree = jsonl.NewTree(s.labels)
 	if s.refused == nil {
 		s.finish()
@@ -85,10 +77,26 @@ func scanArchive(ctx context.Context, f storage.File) (*archiveScan, error) {
 	return s.archiveScan, s.refused
 }
 
+func (s *scanner) read(ctx context.Context, r io.Reader) (end jsonl.ReadEnd, err error) {
+	opt := jsonl.ReadOptions{End: &end, Report: func(jsonl.LineReport) { s.refuse("it has lines that can't be read") }}
+	for rec, err := range jsonl.Read(ctx, r, opt) {
+		if err == nil {
+			err = s.record(&rec)
+		}
+		if err == nil {
+			err = s.refused
+		}
+		if err != nil {
+			return end, err
+		}
+	}
+	return end, nil
+}
+
 // scanner fills an archiveScan.
 type scanner struct {
 	*archiveScan
-	maker   jsonl.EntryMaker
+	maker   checkpoint.NodeMaker
 	waiting map[string][]int32 // by id that is missing so far: the nodes that name it
 	twice   map[string][]int32 // by id that stands more than once: its earlier nodes
 	labels  []*jsonl.Entry
@@ -129,6 +137,7 @@ func (s *scanner) record(rec *jsonl.Record) error {
 		}
 		if l.node = lineRepeat; !repeats {
 			l.node = int32(len(s.nodes))
+			l.textAt, l.textLen = longText(rec)
 			s.at = append(s.at, int32(len(s.lines)))
 			s.entry(rec)
 		}
@@ -161,11 +170,14 @@ func (s *scanner) patch(raw []byte) {
 		return
 	}
 	id, message, ok := jsonl.ParseEntryPatch(raw)
-	if ok && len(s.twice[id]) > 0 {
+	if !ok {
+		return
+	}
+	if len(s.twice[id]) > 0 {
 		s.refuse("a patch names an id that stands more than once")
 	}
-	if at, known := s.ids[id]; ok && known && message.Is(jsonl.Object) && s.nodes[at].Type == "message" {
-		if s.nodes[at].Role != message.Get("role").Str() {
+	if at, known := s.ids.at(s.nodes, id); known && message.Is(jsonl.Object) && s.nodes[at].Type() == "message" {
+		if s.nodes[at].Role() != message.Get("role").Str() {
 			s.refuse("a patch gives a message another role")
 		}
 		s.patches[at] = message
@@ -176,7 +188,7 @@ func (s *scanner) patch(raw []byte) {
 // byte.
 func (s *scanner) repeats(rec *jsonl.Record) (bool, error) {
 	id := rec.Fields.ID.WTF8()
-	last, known := s.ids[id]
+	last, known := s.ids.at(s.nodes, id)
 	if !known || rec.Fields.IDKind != jsonl.String {
 		return false, nil
 	}
@@ -197,18 +209,18 @@ func (s *scanner) repeats(rec *jsonl.Record) (bool, error) {
 }
 
 func (s *scanner) entry(rec *jsonl.Record) {
-	e := s.maker.Entry(rec)
-	n := checkpoint.NodeOf(e)
+	n, e := s.maker.Node(rec)
 	at := int32(len(s.nodes))
-	n.ID = strings.Clone(n.ID)
-	if parent, kind := e.Parent(); kind == jsonl.String && parent != "" {
-		if p, ok := s.ids[parent]; ok {
-			n.Parent = int(p)
-		} else {
-			s.waiting[parent] = append(s.waiting[parent], at)
+	if rec.Fields.ParentKind == jsonl.String {
+		if parent := rec.Fields.Parent.WTF8(); parent != "" {
+			if p, ok := s.ids.at(s.nodes, parent); ok {
+				n.Parent = int(p)
+			} else {
+				s.waiting[parent] = append(s.waiting[parent], at)
+			}
 		}
 	}
-	if n.Type == "label" {
+	if e != nil && e.Type() == "label" {
 		s.labels = append(s.labels, e)
 	}
 	s.room(rec.End)
@@ -216,10 +228,10 @@ func (s *scanner) entry(rec *jsonl.Record) {
 	if n.ID == "" {
 		return
 	}
-	if last, known := s.ids[n.ID]; known {
+	if last, known := s.ids.at(s.nodes[:at], n.ID); known {
 		s.twice[n.ID] = append(s.twice[n.ID], last)
 	}
-	s.ids[n.ID] = at
+	s.ids.put(s.nodes, at)
 	for _, child := range s.waiting[n.ID] {
 		if child == at {
 			s.refuse("parents form a cycle")
@@ -227,6 +239,36 @@ func (s *scanner) entry(rec *jsonl.Record) {
 		s.nodes[child].Parent = int(at)
 	}
 	delete(s.waiting, n.ID)
+}
+
+// longLine is from how many bytes on it pays to remember where a text lies.
+const longLine = 256
+
+// longText is where the longest text of a record's message lies in it; n is 0
+// if none is long.
+func longText(rec *jsonl.Record) (at, n int32) {
+	if len(rec.Raw) < longLine || !rec.Fields.Type.Equal("message") {
+		return 0, 0
+	}
+	var long []byte
+	for _, t := range rec.Fields.Texts {
+		if len(t.Raw()) > len(long) {
+			long = t.Raw()
+		}
+	}
+	if len(long) < longLine/2 {
+		return 0, 0
+	}
+	head := long[:longLine/8]
+	for from := 0; ; from++ {
+		i := bytes.Index(rec.Raw[from:], head)
+		if i < 0 {
+			return 0, 0 // it is a copy: the line was unusual
+		}
+		if from += i; &rec.Raw[from] == &long[0] {
+			return int32(from), int32(len(long))
+		}
+	}
 }
 
 // roomAfter is how many entries tell how many there will be.
@@ -277,7 +319,7 @@ func (s *archiveScan) leaf(fsys storage.FS, path string) (int, error) {
 		return -1, nil
 	}
 	if id, named := leaf.ID(); ok && named {
-		if at, known := s.ids[id]; known {
+		if at, known := s.ids.at(s.nodes, id); known {
 			return int(at), nil
 		}
 	}

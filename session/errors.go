@@ -42,6 +42,10 @@ var ErrTaskScope = errors.New("task scope is missing or invalid")
 // ErrNoEntry is an entry id that the session doesn't have. It is fs.ErrNotExist.
 var ErrNoEntry = fmt.Errorf("no such entry: %w", fs.ErrNotExist)
 
+// ErrEntryArchived is an entry that can't be gone on from, or labelled, since it
+// was archived: Unarchive brings it back. It is ErrNoEntry.
+var ErrEntryArchived = fmt.Errorf("entry is in the session's archive: %w", ErrNoEntry)
+
 // BusyError is a session that another process writes.
 type BusyError struct {
 	Path  string

@@ -2,6 +2,7 @@ package session
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -59,7 +60,7 @@ func TestCollectKeepsWhateverIsReferredTo(t *testing.T) {
 	w.file(in+"/a/out.txt", ref("artifact"), 1)
 	w.file(in+"/a/sub.jsonl", ref("child"), 1)
 	w.file(in+"/a.archive.ndjson", ref("archive"), 1)
-	w.file(in+"/b.archive.ndjson.zst", ref("zst"), 1)
+	w.file(in+"/b.archive.ndjson.zst", packed(t, "")+packed(t, ref("zst"))[:60]+packed(t, ref("zst")), 1) // a run was cut off
 	w.file(in+"/a.psm.ndjson", ref("psm"), 1)
 	w.file(in+"/a.jsonl.20260101T000000.000Z.damaged", "\x00\xff{"+ref("damaged"), 1)
 	w.file(w.home.Trash()+"/x/b.jsonl", ref("trash"), 1)
@@ -205,4 +206,15 @@ func BenchmarkCollect(b *testing.B) {
 			b.Fatal(rep, err)
 		}
 	}
+}
+
+// packed is a run of a compressed archive.
+func packed(t *testing.T, text string) string {
+	t.Helper()
+	var out strings.Builder
+	z, err := newPacker(&out)
+	noError(t, err)
+	_, err = io.WriteString(z, text)
+	noError(t, errors.Join(err, z.Close()))
+	return out.String()
 }

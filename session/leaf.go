@@ -119,7 +119,7 @@ func (c *core) dropLeafFile(path string) error {
 // Branch moves the leaf to an entry: the next one is appended below it.
 // Nothing else changes. The leaf survives until the session is opened again.
 //
-// Errors: ErrNoEntry.
+// Errors: ErrNoEntry, ErrEntryArchived.
 func (s *Session) Branch(ctx context.Context, id string) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -138,10 +138,15 @@ func (s *Session) branchableLocked(ctx context.Context, id string) error {
 	if err := s.loadLocked(ctx); err != nil {
 		return err
 	}
-	if s.tree.Entry(id) == nil {
-		return fmt.Errorf("entry %s: %w", id, ErrNoEntry)
+	if s.tree.Entry(id) != nil {
+		return nil
 	}
-	return nil
+	if !s.memory && s.onDisk {
+		if archived, err := ArchiveHas(ctx, s.st.fsys, s.path, id); err == nil && archived {
+			return fmt.Errorf("entry %s: %w", id, ErrEntryArchived)
+		}
+	}
+	return fmt.Errorf("entry %s: %w", id, ErrNoEntry)
 }
 
 // ResetLeaf moves the leaf before all entries: the next one becomes a root.

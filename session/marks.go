@@ -203,8 +203,12 @@ func (m *marks) file(ctx context.Context, j job, buf []byte) error {
 	return m.search(ctx, f, buf)
 }
 
-// compressed searches what a compressed file holds.
+// compressed searches what a compressed file holds. Of an archive that is all
+// of its runs, also behind one that a crash cut off.
 func (m *marks) compressed(ctx context.Context, f storage.File, buf []byte) error {
+	if strings.HasSuffix(f.Name(), archiveEnding+packedEnding) {
+		return m.packed(ctx, f, buf)
+	}
 	if m.st.opt.Unzstd == nil {
 		return fmt.Errorf("%s: is compressed and can't be searched", f.Name())
 	}
@@ -213,10 +217,17 @@ func (m *marks) compressed(ctx context.Context, f storage.File, buf []byte) erro
 		err = m.search(ctx, r, buf)
 		err = errors.Join(err, r.Close())
 	}
-	if err == nil || ctx.Err() == nil && !strings.HasSuffix(f.Name(), archiveEnding+".zst") {
-		return ctx.Err() // an artifact that is no archive refers to nothing
+	return ctx.Err() // an artifact that can't be read refers to nothing
+}
+
+func (m *marks) packed(ctx context.Context, f storage.File, buf []byte) error {
+	parts, err := packedParts(f)
+	if err != nil {
+		return err
 	}
-	return fmt.Errorf("%s: %w", f.Name(), err)
+	text := &archiveText{a: &archiveFile{f: f, packed: true, parts: parts}}
+	defer text.closePart()
+	return m.search(ctx, text, buf)
 }
 
 func (m *marks) search(ctx context.Context, r io.Reader, buf []byte) error {

@@ -1,6 +1,7 @@
 package session
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"crypto/sha256"
@@ -16,7 +17,7 @@ import (
 )
 
 // metaSchema is the version of the metadata sidecar.
-const metaSchema = 1
+const metaSchema = 2
 
 const (
 	maxMetaFile = 4 << 20 // bytes of a sidecar
@@ -25,7 +26,8 @@ const (
 
 // Meta is what a metadata sidecar says of a transcript: what a listing needs,
 // without reading the whole. It is made from the transcript alone, and counts
-// only as long as Length, ModTime and TailSum are those of the transcript.
+// only as long as Session, Length, ModTime and TailSum are those of the
+// transcript.
 type Meta struct {
 	Session string // id
 	Length  int64  // bytes
@@ -70,16 +72,38 @@ func ReadMeta(fsys storage.FS, path string) (m Meta, ok bool, err error) {
 	if err != nil {
 		return Meta{}, false, err
 	}
-	v, err := jsonl.ParseString(string(text))
-	if err != nil || v.Get("schema").Num() != metaSchema {
+	if m, ok = readMetaText(string(text)); !ok {
 		return Meta{}, false, nil
 	}
-	m = metaOf(v)
 	tail, st, err := storage.ReadTail(fsys, path, metaTail)
 	if err != nil {
 		return Meta{}, false, err
 	}
-	return m, st.Size == m.Length && st.ModTime == m.ModTime && sumOf(tail) == m.TailSum, nil
+	if st.Size != m.Length || st.ModTime != m.ModTime || sumOf(tail) != m.TailSum {
+		return Meta{}, false, nil
+	}
+	// A copy of the session under another id can end in the same bytes.
+	head, st, err := storage.ReadPrefix(fsys, path, jsonl.ListingPrefix)
+	if err != nil || st.Size != m.Length || st.ModTime != m.ModTime || headID(head) != m.Session {
+		return Meta{}, false, err
+	}
+	return m, true, nil
+}
+
+// headID is the session's id, from the beginning of its file; "" if it doesn't
+// stand there plainly.
+func headID(head []byte) string {
+	var f jsonl.Fields
+	for {
+		line, rest, ended := bytes.Cut(head, []byte{'\n'})
+		if !ended || !f.Scan(line) {
+			return ""
+		}
+		if f.Type.Equal("session") {
+			return f.ID.Text()
+		}
+		head = rest
+	}
 }
 
 func sumOf(data []byte) string {

@@ -4,12 +4,36 @@ import (
 	"context"
 	"io"
 	"strconv"
+	"strings"
 
 	"github.com/gajae-code/gjc-index/jsonl"
 	"github.com/gajae-code/gjc-index/storage"
 )
 
-// value is the sidecar's JSON object.
+// metaSumKey is the last key of a sidecar: the SHA-256 of all bytes before it, so
+// that one that was damaged is not believed.
+const metaSumKey = `,"sha256":"`
+
+// text is the sidecar's text.
+func (m Meta) text() string {
+	text := strings.TrimSuffix(m.value().JSON(), "}")
+	return text + metaSumKey + sumOf([]byte(text)) + "\"}\n"
+}
+
+// readMetaText reads what text wrote; ok is false for anything else.
+func readMetaText(text string) (m Meta, ok bool) {
+	at := strings.LastIndex(text, metaSumKey)
+	if at < 0 || text[at+len(metaSumKey):] != sumOf([]byte(text[:at]))+"\"}\n" {
+		return Meta{}, false
+	}
+	v, err := jsonl.ParseString(text)
+	if err != nil || v.Get("schema").Num() != metaSchema {
+		return Meta{}, false
+	}
+	return metaOf(v), true
+}
+
+// value is the sidecar's JSON object, without its sum.
 func (m Meta) value() jsonl.Value {
 	var title jsonl.Value
 	if m.HasTitle {
@@ -151,7 +175,7 @@ func (c *core) writeMetaLocked(ctx context.Context) {
 	}
 	if err == nil {
 		err = storage.Replace(ctx, c.st.fsys, MetaPath(c.path), newFileMode, func(w io.Writer) error {
-			_, err := io.WriteString(w, m.value().JSON()+"\n")
+			_, err := io.WriteString(w, m.text())
 			return err
 		})
 	}

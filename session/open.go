@@ -20,6 +20,7 @@ type OpenOptions struct {
 	Wait       time.Duration // how long to wait for another process's lease; 0 answers ErrBusy at once
 	Migration  scope.Policy  // of a legacy session; "" is the store's
 	Strict     bool          // refuse what the original's strict reader refuses, and missing images
+	Existing   bool          // begin nothing: a missing file is fs.ErrNotExist, one without a header jsonl.ErrNotTranscript
 	Cwd        string        // workspace of a session that is begun; "" is the store's ProjectDir
 }
 
@@ -50,7 +51,9 @@ func (s *Store) Open(ctx context.Context, path string, opt OpenOptions) (*Sessio
 	return &Session{core: c}, nil
 }
 
-// place is what kind of directory a transcript lies in.
+// place is what kind of directory a transcript lies in. A link below the
+// sessions directory is what its name says: one in place of a scope is refused,
+// and nothing is written through any other.
 type place uint8
 
 const (
@@ -63,23 +66,39 @@ func (s *Store) placeOf(path string) (place, error) {
 	if s.opt.Home.Dir() == "" {
 		return placeExplicit, nil
 	}
-	root := s.opt.Home.Sessions()
+	root, dir := s.opt.Home.Sessions(), filepath.Dir(path)
+	named, below := firstBelow(root, dir)
 	if real, err := storage.RealPath(root); err == nil {
 		root = real
 	}
-	dir := filepath.Dir(path)
 	if real, err := storage.RealPath(dir); err == nil {
 		dir = real
 	}
-	rel, err := filepath.Rel(root, dir)
-	if err != nil || rel == ".." || strings.HasPrefix(rel, ".."+string(filepath.Separator)) {
+	first, in := firstBelow(root, dir)
+	if below && first != named {
+		if _, ok := scope.DigestOf(named); ok {
+			return placeExplicit, &storage.UnsafeError{Path: filepath.Join(s.opt.Home.Sessions(), named), Reason: "is a link"}
+		}
+		return placeLegacy, nil
+	}
+	if !in {
 		return placeExplicit, nil
 	}
-	first, _, _ := strings.Cut(rel, string(filepath.Separator))
 	if _, ok := scope.DigestOf(first); ok {
 		return placeScope, nil
 	}
 	return placeLegacy, nil
+}
+
+// firstBelow is the directory of root that dir is or lies in ("." for root
+// itself), and whether it is below root at all.
+func firstBelow(root, dir string) (string, bool) {
+	rel, err := filepath.Rel(root, dir)
+	if err != nil || rel == ".." || strings.HasPrefix(rel, ".."+string(filepath.Separator)) {
+		return "", false
+	}
+	first, _, _ := strings.Cut(rel, string(filepath.Separator))
+	return first, true
 }
 
 // openLegacy opens a session of an older layout through the scope of the
@@ -149,7 +168,7 @@ func (s *Store) openAt(ctx context.Context, path string, managed bool, opt OpenO
 			return nil, c.abandon(err)
 		}
 	}
-	err = c.openWhole(ctx, opt.Strict)
+	err = c.openWhole(ctx, opt)
 	if err == nil {
 		err = s.prepare()
 	}
@@ -193,8 +212,12 @@ func (c *core) existsLocked() bool {
 }
 
 // openWhole reads the transcript, or begins one.
-func (c *core) openWhole(ctx context.Context, strict bool) error {
+func (c *core) openWhole(ctx context.Context, opt OpenOptions) error {
+	strict := opt.Strict
 	t, err := c.st.read(ctx, c.path, strict)
+	if err != nil && opt.Existing {
+		return err
+	}
 	if t != nil && t.State == jsonl.StateBadHeader && !strict && isNoHeader(err) {
 		if err := c.st.setAside(c.path); err != nil {
 			return err

@@ -42,7 +42,11 @@ func (s *Store) appendLog(lines []logLine) error {
 			if key == "session" {
 				name = "id"
 			}
-			o.Set(name, l.said.Get(key))
+			value := l.said.Get(key)
+			if key == "path" {
+				value = jsonl.StringValue(s.fromHome(value.Str()))
+			}
+			o.Set(name, value)
 		}
 		o.Set("trash", jsonl.StringValue(l.dir))
 		text = append(jsonl.AppendJSON(text, jsonl.ObjectValue(o)), '\n')

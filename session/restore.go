@@ -72,7 +72,7 @@ func (s *Store) readGrave(dir string) (t Trashed, ok bool, err error) {
 		return t, false, err
 	}
 	v, err := jsonl.ParseString(string(text))
-	t.Path = v.Get("path").Str()
+	t.Path = s.fromHome(v.Get("path").Str())
 	if err != nil || !filepath.IsAbs(t.Path) || !strings.HasSuffix(t.Path, ".jsonl") {
 		return t, false, nil // cut off before anything was put in
 	}

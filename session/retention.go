@@ -30,6 +30,8 @@ type aged struct {
 
 	id, cwd, title string
 	last           time.Time // of its records and of the file, the later
+	begun          time.Time // of its header
+	recorded       time.Time // the newest of its entries
 	bytes          int64     // with what belongs to it
 	answered       bool
 	keep           string // why it is kept whatever is asked; "" if nothing speaks for it
@@ -139,6 +141,7 @@ func (s *Store) readAged(ctx context.Context, a *aged) error {
 		return err
 	}
 	a.last, a.keep = time.Unix(0, a.info.ModTime), ""
+	a.begun, a.recorded = time.Time{}, time.Time{}
 	malformed, records := 0, 0
 	opt := jsonl.ReadOptions{Report: func(jsonl.LineReport) { malformed++ }}
 	for rec, err := range jsonl.Read(ctx, io.NewSectionReader(f, 0, a.info.Size), opt) {
@@ -147,6 +150,9 @@ func (s *Store) readAged(ctx context.Context, a *aged) error {
 		}
 		a.take(rec.Fields)
 		records++
+	}
+	if at := a.lastRecord(); at.After(a.last) {
+		a.last = at
 	}
 	switch {
 	case a.keep != "":
@@ -178,10 +184,23 @@ func (a *aged) take(f *jsonl.Fields) {
 	}
 	a.answered = a.answered || f.Role.Equal("assistant")
 	if ms, ok := jsonl.ParseDate(f.Timestamp.Text()); ok {
-		if at := time.UnixMilli(int64(ms)); at.After(a.last) {
-			a.last = at
+		at := &a.recorded
+		if f.Type.Equal("session") {
+			at = &a.begun
+		}
+		if t := time.UnixMilli(int64(ms)); t.After(*at) {
+			*at = t
 		}
 	}
+}
+
+// lastRecord is the newest time that an entry tells, or the header's where no
+// entry tells one.
+func (a *aged) lastRecord() time.Time {
+	if a.recorded.IsZero() {
+		return a.begun
+	}
+	return a.recorded
 }
 
 func (a *aged) names(f *jsonl.Fields) {

@@ -160,3 +160,29 @@ func (q *sequence) writeSequence(f storage.File, next uint64, known bool) error 
 	}
 	return q.fsys.SyncDir(filepath.Dir(q.home.EventSequence()))
 }
+
+// raiseSequence sets the sequence above every id in use, if it is not: a home
+// that was put together of copies may have an old one. It never goes down.
+func (s *Store) raiseSequence(ctx context.Context) (err error) {
+	q := s.seq
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	lock, err := q.fsys.Lock(enter(ctx, rankSequence, q), q.home.EventSequence(), storage.Exclusive)
+	if err != nil {
+		return fmt.Errorf("raise event ids: %w", err)
+	}
+	defer func() { err = errors.Join(err, lock.Unlock()) }()
+	next, known, err := readSequence(lock.File())
+	if err != nil || !known {
+		return err
+	}
+	above, err := q.recover(ctx, "")
+	if err != nil {
+		return fmt.Errorf("raise event ids: %w", err)
+	}
+	if above-eventGap < next {
+		return nil
+	}
+	q.next, q.end = 0, 0
+	return q.writeSequence(lock.File(), above, known)
+}

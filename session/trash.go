@@ -75,13 +75,31 @@ func (b *burial) manifest(g *grave) jsonl.Value {
 		jsonl.Member{Key: "schema", Value: jsonl.NumberValue(1)},
 		jsonl.Member{Key: "session", Value: jsonl.StringValue(g.row.ID)},
 		jsonl.Member{Key: "title", Value: jsonl.StringValue(g.row.Title)},
-		jsonl.Member{Key: "path", Value: jsonl.StringValue(g.row.Path)},
+		jsonl.Member{Key: "path", Value: jsonl.StringValue(b.st.inHome(g.row.Path))},
 		jsonl.Member{Key: "reason", Value: jsonl.StringValue(g.row.Reason)},
 		jsonl.Member{Key: "lastActive", Value: jsonl.StringValue(g.row.LastActive.UTC().Format(timeLayout))},
 		jsonl.Member{Key: "bytes", Value: jsonl.NumberValue(float64(g.row.Bytes))},
 		jsonl.Member{Key: "trashed", Value: jsonl.StringValue(b.st.timestamp())},
 		jsonl.Member{Key: "permanent", Value: jsonl.BoolValue(b.permanent)},
 	))
+}
+
+// inHome is a path of the home from the home on, so that the trash of a home
+// that was copied or renamed leads back into that home. Other paths stay as they are.
+func (s *Store) inHome(path string) string {
+	rel, err := filepath.Rel(s.opt.Home.Dir(), path)
+	if err != nil || !filepath.IsLocal(rel) {
+		return path
+	}
+	return filepath.ToSlash(rel)
+}
+
+// fromHome is what inHome was given.
+func (s *Store) fromHome(path string) string {
+	if local := filepath.FromSlash(path); path != "" && filepath.IsLocal(local) {
+		return filepath.Join(s.opt.Home.Dir(), local)
+	}
+	return path
 }
 
 // writeNew makes a small file of the trash. It is synced with those of the whole

@@ -1,7 +1,6 @@
 package session
 
 import (
-	"bytes"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -57,6 +56,9 @@ func (s *Store) unarchiveOnce(ctx context.Context, path string) (u Unarchived, e
 		return u, err
 	}
 	defer func() { err = errors.Join(err, release(false)) }()
+	if err := s.oneArchive(ctx, path); err != nil {
+		return u, err
+	}
 	r, err := jsonl.BeginRewrite(s.fsys, path)
 	if err != nil {
 		return u, err
@@ -67,15 +69,27 @@ func (s *Store) unarchiveOnce(ctx context.Context, path string) (u Unarchived, e
 			err = errors.Join(err, r.Close())
 		}
 	}()
-	j := newUndo(s, path, r.File())
-	if u, err = j.prepare(ctx); err != nil || j.archive == nil {
+	j := newUndo(s.fsys, path, r.File())
+	there, idle, err := j.openArchive(ctx)
+	if err != nil {
 		return u, err
 	}
-	defer func() { err = errors.Join(err, j.archive.Close()) }()
+	if there {
+		defer func() { err = errors.Join(err, j.archive.Close()) }()
+	}
+	if u, err = j.prepare(ctx); err == nil && idle {
+		err = s.dropArchive(path)
+	}
+	if err != nil || !there {
+		return u, err
+	}
 	r.Settle = s.opt.settle
-	placed, err := r.Replace(ctx, newFileMode, u.BytesBefore, true, func(w io.Writer) error {
+	placed, err := r.Replace(ctx, newFileMode, u.BytesBefore, false, func(w io.Writer) error {
 		n, err := j.write(ctx, w)
 		u.BytesAfter = n
+		if err == nil {
+			_, err = lateFits(ctx, j.file, u.BytesBefore, j.fitsBehind)
+		}
 		return err
 	})
 	if !placed {
@@ -86,40 +100,69 @@ func (s *Store) unarchiveOnce(ctx context.Context, path string) (u Unarchived, e
 	if err = errors.Join(err, r.Finish(context.WithoutCancel(ctx)), j.writeLeaf(ctx, u.BytesAfter)); err != nil {
 		return u, err
 	}
-	if err := s.fsys.Remove(ArchivePath(path)); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return u, err
-	}
-	return u, s.fsys.SyncDir(filepath.Dir(path))
+	return u, s.dropArchive(path)
 }
 
-// keptMessage is a message that the transcript kept when it was archived.
-type keptMessage struct{ json string }
+// dropArchive removes the archive. What doesn't count goes first.
+func (s *Store) dropArchive(path string) error {
+	for _, name := range []string{PackedArchivePath(path), ArchivePath(path)} {
+		if err := s.fsys.Remove(name); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+	}
+	return s.fsys.SyncDir(filepath.Dir(path))
+}
 
 // undoJob undoes the runs of one archive.
 type undoJob struct {
-	st      *Store
+	fsys    storage.FS
 	path    string
+	length  int64        // of the transcript
 	file    storage.File // the transcript
-	archive storage.File // nil if there is none
+	archive *archiveFile // nil if there is none
 	runs    []archiveRun
-	seen    map[string]bool        // records that were written, by key
+	seen    map[recordSum]int32    // how often a record was written
+	met     map[recordSum]int32    // and stood in what is looked at now
 	relink  map[string]jsonl.Value // checkpoints: what their children name instead
-	kept    map[string]keptMessage // by id: as they were written
+	kept    map[string]recordSum   // messages that the transcript kept, by id: as they were written
 	header  *jsonl.Header          // as what is written makes it
 	current *jsonl.Header          // as the transcript has it now
-	leaf    string                 // id of the chosen leaf, "" without one
+	leaf    jsonl.Value            // id of the chosen leaf, null for the root; Absent: none was chosen
 
 	out     io.Writer
 	sum     hash.Hash
 	size    int64
 	ended   bool // what was written ends in a line end
 	news    bool // the record looked at last was written
+	glued   bool // the record stands on a line with something strange
 	scratch []byte
+	fields  jsonl.Fields
 }
 
-func newUndo(s *Store, path string, transcript storage.File) *undoJob {
-	return &undoJob{st: s, path: path, file: transcript, seen: map[string]bool{}, relink: map[string]jsonl.Value{},
-		kept: map[string]keptMessage{}}
+func newUndo(fsys storage.FS, path string, transcript storage.File) *undoJob {
+	return &undoJob{fsys: fsys, path: path, file: transcript, seen: map[recordSum]int32{}, met: map[recordSum]int32{}, relink: map[string]jsonl.Value{},
+		kept: map[string]recordSum{}}
+}
+
+// openArchive opens the archive and says whether there is one that holds
+// something. idle says that the transcript has all of it.
+func (j *undoJob) openArchive(ctx context.Context) (there, idle bool, err error) {
+	f, err := openArchive(j.fsys, j.path)
+	if missing(err) {
+		return false, false, nil
+	}
+	if err != nil {
+		return true, false, err
+	}
+	j.archive = f
+	if j.runs, err = f.runs(ctx); err == nil && len(j.runs) > 0 {
+		there = true
+		err = j.dropIdle(ctx)
+	}
+	if err != nil || len(j.runs) == 0 {
+		return err != nil, there, errors.Join(err, f.Close())
+	}
+	return true, false, nil
 }
 
 func (j *undoJob) prepare(ctx context.Context) (u Unarchived, err error) {
@@ -127,29 +170,21 @@ func (j *undoJob) prepare(ctx context.Context) (u Unarchived, err error) {
 	if err != nil {
 		return u, err
 	}
+	j.length = st.Size
 	u = Unarchived{Path: j.path, BytesBefore: st.Size, BytesAfter: st.Size}
 	if err := j.readCurrent(ctx, st.Size); err != nil {
 		return u, err
 	}
 	u.ID = j.current.ID()
-	leaf, ok, err := ReadLeaf(j.st.fsys, j.path, u.ID, st.Size)
+	leaf, ok, err := ReadLeaf(j.fsys, j.path, u.ID, st.Size)
 	if err != nil {
 		return u, err
 	}
 	if id, named := leaf.ID(); ok && named {
-		j.leaf = id
+		j.leaf = jsonl.StringValue(id)
+	} else if ok && leaf.IsRoot() {
+		j.leaf = jsonl.NullValue()
 	}
-	f, err := j.st.fsys.Open(ArchivePath(j.path))
-	if missing(err) {
-		return u, nil
-	}
-	if err != nil {
-		return u, err
-	}
-	if j.runs, err = archiveRuns(ctx, f); err != nil || len(j.runs) == 0 {
-		return u, errors.Join(err, f.Close())
-	}
-	j.archive = f
 	for _, r := range j.runs {
 		u.Moved += r.moved
 		for _, id := range r.checkpoints {
@@ -182,80 +217,10 @@ func (j *undoJob) readCurrent(ctx context.Context, size int64) error {
 	return nil
 }
 
-// write writes the transcript as it was and what came since: first in the time
-// between two runs, then since the last.
-func (j *undoJob) write(ctx context.Context, w io.Writer) (int64, error) {
-	j.out, j.sum, j.size, j.ended = w, sha256.New(), 0, true
-	if err := j.first(ctx, &j.runs[0]); err != nil {
-		return 0, err
-	}
-	for i := range j.runs[1:] {
-		for l, err := range j.runs[i+1].lineSeq(ctx, j.archive) {
-			if err == nil {
-				err = j.since(l)
-			}
-			if err != nil {
-				return 0, err
-			}
-		}
-		if err := j.rest(j.runs[i+1].tail); err != nil {
-			return 0, err
-		}
-	}
-	st, err := j.file.Stat()
-	if err != nil {
-		return 0, err
-	}
-	at := int64(0)
-	for rec, err := range jsonl.Read(ctx, io.NewSectionReader(j.file, 0, st.Size), jsonl.ReadOptions{}) {
-		l := ArchivedLine{Record: rec.Raw}
-		if err == nil {
-			l.Before, err = j.between(at, rec.Offset)
-		}
-		if err == nil {
-			l.After, err = j.between(rec.Offset+int64(len(rec.Raw)), rec.End)
-		}
-		if err == nil {
-			err = j.since(l)
-		}
-		if err != nil {
-			return 0, err
-		}
-		at = rec.End
-	}
-	gap, err := j.between(at, st.Size)
-	if err == nil {
-		err = j.rest(gap)
-	}
-	if err == nil {
-		err = j.headerSince()
-	}
-	return j.size, err
-}
-
-// between is the white space between two places of the transcript; anything
-// else is left out.
-func (j *undoJob) between(from, to int64) (string, error) {
-	if to <= from || to-from > maxGap {
-		return "", nil
-	}
-	b := make([]byte, to-from)
-	if _, err := j.file.ReadAt(b, from); err != nil && !errors.Is(err, io.EOF) {
-		return "", err
-	}
-	if len(bytes.TrimSpace(b)) > 0 {
-		return "\n", nil
-	}
-	return string(b), nil
-}
-
-// maxGap bounds the white space that is kept between two records, in bytes.
-const maxGap = 1 << 20
-
 // first writes the transcript as it was before it was first archived, and
 // checks that it is.
 func (j *undoJob) first(ctx context.Context, r *archiveRun) error {
-	for l, err := range r.lineSeq(ctx, j.archive) {
+	for l, err := range j.archive.lines(ctx, r) {
 		if err != nil {
 			return err
 		}
@@ -288,7 +253,7 @@ func (j *undoJob) put(text []byte) error {
 // line writes one record that came since.
 func (j *undoJob) line(l ArchivedLine) error {
 	j.news = true
-	if !j.ended {
+	if !j.ended && !j.glued {
 		if err := j.put([]byte("\n")); err != nil {
 			return err
 		}
@@ -313,33 +278,63 @@ func (j *undoJob) made(v jsonl.Value) error {
 // note remembers a record that is written, and applies it to the header if it
 // is a patch.
 func (j *undoJob) note(record []byte, kept bool) {
-	all := jsonl.ParseText(string(record))
-	if len(all) != 1 {
-		return
+	f := &j.fields
+	if !f.Scan(record) {
+		v, _, err := jsonl.Parse(record)
+		if err != nil || !v.Is(jsonl.Object) {
+			return
+		}
+		f.Of(record, v)
 	}
-	e := all[0]
 	switch {
-	case e.Type() == "session" && j.header == nil:
-		j.header = jsonl.NewHeader(e.Value().Clone())
-	case e.Type() == "header_patch":
+	case f.Type.Equal("session") && j.header == nil:
+		if v, _, err := jsonl.Parse(record); err == nil {
+			j.header = jsonl.NewHeader(v.Obj())
+		}
+	case f.Type.Equal("header_patch"):
 		j.patchHeader(record)
-	case e.Type() == "entry_patch":
+	case f.Type.Equal("entry_patch"):
 		if id, message, ok := jsonl.ParseEntryPatch(record); ok && message.Is(jsonl.Object) {
 			if _, known := j.kept[id]; known {
-				j.kept[id] = keptMessage{message.JSON()}
+				j.kept[id] = sumOfText(message.JSON())
 			}
 		}
 	default:
-		j.seen[undoKey(e)] = true
-		if id, ok := e.ID(); ok && kept && e.Type() == "message" {
-			j.kept[id] = keptMessage{e.Value().Get("message").JSON()}
+		j.seen[sumOfFields(f, record)]++
+		if kept && f.IDKind == jsonl.String && f.Type.Equal("message") {
+			if v, _, err := jsonl.Parse(record); err == nil {
+				j.kept[f.ID.WTF8()] = sumOfText(v.Get("message").JSON())
+			}
 		}
 	}
 }
 
-// undoKey tells one record from another, also in a file that was written anew.
-// An id alone may stand twice.
-func undoKey(e *jsonl.Entry) string { return recordKey(e) + " " + e.Timestamp() }
+// recordSum stands for a record, or for a text: sixteen bytes, whatever their
+// length, since there may be millions.
+type recordSum [16]byte
+
+func sumOfText(text string) recordSum {
+	sum := sha256.Sum256([]byte(text))
+	return recordSum(sum[:16])
+}
+
+// sumOfEntry tells one record from another, also in a file that was written
+// anew, or in a copy with event ids of its own.
+func sumOfEntry(e *jsonl.Entry) recordSum {
+	if id, ok := e.ID(); ok {
+		return sumOfText(e.Type() + " " + e.Timestamp() + " " + id)
+	}
+	return sumOfText(jsonl.ObjectValue(e.Value()).JSON())
+}
+
+// sumOfFields is sumOfEntry of a record that was not parsed.
+func sumOfFields(f *jsonl.Fields, record []byte) recordSum {
+	if f.IDKind == jsonl.String {
+		return sumOfText(f.Type.WTF8() + " " + f.Timestamp.WTF8() + " " + f.ID.WTF8())
+	}
+	v, _, _ := jsonl.Parse(record) // it was read before
+	return sumOfText(v.JSON())
+}
 
 func (j *undoJob) patchHeader(record []byte) {
 	if patch, ok := jsonl.ParseHeaderPatch(record); ok && j.header != nil {
@@ -351,8 +346,8 @@ func (j *undoJob) patchHeader(record []byte) {
 
 // writeLeaf says anew which leaf was chosen.
 func (j *undoJob) writeLeaf(ctx context.Context, size int64) error {
-	if j.leaf == "" {
+	if j.leaf.Is(jsonl.Absent) {
 		return nil
 	}
-	return writeLeafFile(ctx, j.st.fsys, j.path, j.current.ID(), size, jsonl.StringValue(j.leaf))
+	return writeLeafFile(ctx, j.fsys, j.path, j.current.ID(), size, j.leaf)
 }

@@ -25,7 +25,7 @@ func (j *undoJob) since(l ArchivedLine) error {
 			j.relink[id] = jsonl.NullValue()
 		}
 		return nil
-	case j.seen[undoKey(e)]:
+	case j.wrote(e):
 		return j.changedSince(e, id)
 	}
 	j.note(l.Record, true)
@@ -35,6 +35,14 @@ func (j *undoJob) since(l ArchivedLine) error {
 		return j.made(jsonl.ObjectValue(o))
 	}
 	return j.line(l)
+}
+
+// wrote reports whether a record was written before. One that stands more often
+// now than it was written came since.
+func (j *undoJob) wrote(e *jsonl.Entry) bool {
+	sum := sumOfEntry(e)
+	j.met[sum]++
+	return j.met[sum] <= j.seen[sum]
 }
 
 func (j *undoJob) isCheckpoint(id string) bool {
@@ -62,8 +70,8 @@ func (j *undoJob) changedSince(e *jsonl.Entry, id string) error {
 		return nil
 	}
 	now := e.Value().Get("message")
-	if text := now.JSON(); text != was.json && now.Is(jsonl.Object) {
-		j.kept[id] = keptMessage{text}
+	if sum := sumOfText(now.JSON()); sum != was && now.Is(jsonl.Object) {
+		j.kept[id] = sum
 		return j.made(patchRecord("entry_patch", id, "message", now))
 	}
 	return nil

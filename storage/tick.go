@@ -1,6 +1,7 @@
 package storage
 
 import (
+	"math"
 	"path/filepath"
 	"time"
 )
@@ -30,8 +31,19 @@ func IsNetwork(path string) bool {
 	return ok && kind.network
 }
 
+// Free is how many bytes the file system of path has room for, for a process
+// like this one; ok is false where that can't be learned. A missing path is
+// judged by the nearest directory above it.
+func Free(path string) (bytes int64, ok bool) {
+	kind, ok := nearest(path)
+	return kind.free, ok && kind.free >= 0
+}
+
 // volume is what is known of a file system by its type.
-type volume struct{ fine, network bool }
+type volume struct {
+	fine, network bool
+	free          int64 // bytes; -1 if it is not known
+}
 
 func nearest(path string) (volume, bool) {
 	for p := filepath.Clean(path); ; p = filepath.Dir(p) {
@@ -42,4 +54,12 @@ func nearest(path string) (volume, bool) {
 			return volume{}, false
 		}
 	}
+}
+
+// freeOf is a number of blocks in bytes, as much as can be said.
+func freeOf(blocks, size uint64) int64 {
+	if size > 0 && blocks > math.MaxInt64/size {
+		return math.MaxInt64
+	}
+	return int64(blocks * size)
 }

@@ -10,5 +10,6 @@ func volumeOf(path string) (volume, error) {
 	return volume{
 		fine:    unix.ByteSliceToString(st.Fstypename[:]) == "apfs",
 		network: st.Flags&unix.MNT_LOCAL == 0,
+		free:    freeOf(st.Bavail, uint64(st.Bsize)),
 	}, nil
 }

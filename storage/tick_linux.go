@@ -13,14 +13,15 @@ func volumeOf(path string) (volume, error) {
 	if _, err := retry(func() (int, error) { return 0, unix.Statfs(path, &st) }); err != nil {
 		return volume{}, err
 	}
+	v := volume{free: freeOf(st.Bavail, uint64(st.Frsize))}
 	switch uint32(st.Type) {
 	case unix.EXT4_SUPER_MAGIC, unix.XFS_SUPER_MAGIC, unix.BTRFS_SUPER_MAGIC,
 		unix.TMPFS_MAGIC, unix.OVERLAYFS_SUPER_MAGIC, zfsMagic:
-		return volume{fine: true}, nil
+		v.fine = true
 	case unix.NFS_SUPER_MAGIC, unix.SMB_SUPER_MAGIC, unix.CIFS_SUPER_MAGIC, unix.SMB2_SUPER_MAGIC,
 		unix.AFS_SUPER_MAGIC, unix.AFS_FS_MAGIC, unix.CODA_SUPER_MAGIC, unix.NCP_SUPER_MAGIC,
 		unix.V9FS_MAGIC, cephMagic:
-		return volume{network: true}, nil
+		v.network = true
 	}
-	return volume{}, nil
+	return v, nil
 }

@@ -22,3 +22,10 @@ func TestTickOfAMissingPathIsThatOfItsDirectory(t *testing.T) {
 		t.Errorf("IsNetwork(%s) = true", dir)
 	}
 }
+
+func TestFreeIsThatOfTheNearestDirectory(t *testing.T) {
+	free, ok := Free(filepath.Join(t.TempDir(), "not", "there"))
+	if !ok || free <= 0 {
+		t.Errorf("Free = %d, %v, want some", free, ok)
+	}
+}

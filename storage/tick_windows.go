@@ -14,7 +14,11 @@ func volumeOf(path string) (volume, error) {
 	if err := windows.GetVolumePathName(p, &root[0], uint32(len(root))); err != nil {
 		return volume{}, err
 	}
-	v := volume{network: windows.GetDriveType(&root[0]) == windows.DRIVE_REMOTE}
+	v := volume{network: windows.GetDriveType(&root[0]) == windows.DRIVE_REMOTE, free: -1}
+	var free uint64
+	if windows.GetDiskFreeSpaceEx(&root[0], &free, nil, nil) == nil {
+		v.free = freeOf(free, 1)
+	}
 	kind := make([]uint16, windows.MAX_PATH+1)
 	err = windows.GetVolumeInformation(&root[0], nil, 0, nil, nil, nil, &kind[0], uint32(len(kind)))
 	if err != nil {

@@ -21,6 +21,7 @@ import (
 // read and print.
 type app struct {
 	stdin  io.Reader
+	stdout io.Writer
 	out    *bufio.Writer // stdout
 	stderr io.Writer
 	fsys   storage.FS
@@ -29,6 +30,8 @@ type app struct {
 	screen screen
 
 	home, sessionDir       string
+	config, colour         string // of --config and --colour
+	set                    configured
 	json, quiet, noRefresh bool
 	maxLine                int64
 
@@ -36,6 +39,8 @@ type app struct {
 	projects   map[string]string // by directory
 
 	noted map[string]bool // what the index noted and was told
+
+	patience time.Duration // how long a lock on a database is waited for; 0: as long as is usual
 
 	collects bool  // garbage is collected as a build does
 	huge     int64 // bytes from which a session is read line by line
@@ -46,7 +51,7 @@ type app struct {
 
 func newApp(stdin io.Reader, stdout, stderr io.Writer) *app {
 	return &app{
-		stdin: stdin, out: bufio.NewWriterSize(stdout, 64<<10), stderr: stderr,
+		stdin: stdin, stdout: stdout, out: bufio.NewWriterSize(stdout, 64<<10), stderr: stderr,
 		fsys: storage.Disk(storage.Policy{}), now: time.Now, env: os.Getenv,
 		screen: screenOf(stdout, os.Getenv), projects: map[string]string{}, noted: map[string]bool{}, huge: hugeFile,
 	}
@@ -57,7 +62,8 @@ func (a *app) command() *cobra.Command {
 		Use:   "gjc-index",
 		Short: "List, search and read the sessions of coding agents",
 		Long: `gjc-index lists all sessions of all projects, finds any prompt you ever typed,
-and reads one session, its tree and its model context.
+and reads one session, its tree and its model context. Without arguments on a
+terminal it opens the picker (gjc-index pick).
 
 The session files are the truth. The index beside them (index.db) is made from
 them, kept fresh by each command, and can be thrown away at any time.`,
@@ -67,7 +73,7 @@ them, kept fresh by each command, and can be thrown away at any time.`,
 		SilenceErrors: true, SilenceUsage: true,
 		Version:                    version,
 		Args:                       rootArgs,
-		RunE:                       func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+		RunE:                       a.bare,
 		PersistentPreRunE:          a.checkFlags,
 		SuggestionsMinimumDistance: 2,
 	}
@@ -78,20 +84,30 @@ them, kept fresh by each command, and can be thrown away at any time.`,
 	f.BoolVar(&a.json, "json", false, "print one JSON object a line")
 	f.BoolVarP(&a.quiet, "quiet", "q", false, "no notes and no progress on stderr")
 	f.BoolVar(&a.noRefresh, "no-refresh", false, "answer from the index as it is")
+	f.StringVar(&a.config, "config", "", "read the settings in `FILE`, or with none no file at all")
+	f.StringVar(&a.colour, "colour", "", "`WHEN` to print in colour: auto, always or never")
+	f.StringVar(&a.colour, "color", "", "the same")
+	f.Lookup("color").Hidden = true
 	f.Int64Var(&a.maxLine, "max-line", 0, "the longest line that is read, in `BYTES` (default 256 MiB)")
 	root.SetFlagErrorFunc(wrongFlag)
 	root.SetHelpCommand(helpCommand(root))
-	root.AddCommand(a.listCommand(), a.searchCommand(), a.showCommand(), a.treeCommand(), a.contextCommand(),
-		a.historyCommand(), a.reindexCommand(), a.statusCommand(), a.verifyCommand(), a.versionCommand())
+	root.AddCommand(a.pickCommand(), a.listCommand(), a.searchCommand(), a.showCommand(), a.treeCommand(), a.contextCommand(),
+		a.historyCommand(), a.reindexCommand(), a.statusCommand(), a.verifyCommand(), a.versionCommand(), a.configCommand(), a.watchCommand())
 	root.AddCommand(a.sessionCommands()...)
 	root.AddCommand(a.lifeCommands()...)
 	root.AddCommand(a.exportCommands()...)
+	root.AddCommand(a.overviewCommands()...)
 	root.InitDefaultCompletionCmd()
 	if c, _, err := root.Find([]string{"completion"}); err == nil {
 		c.Args, c.RunE = rootArgs, func(c *cobra.Command, _ []string) error { return c.Help() }
 		c.Example = "  source <(gjc-index completion bash)"
+		for _, sub := range c.Commands() {
+			sub.Example = "  " + sub.CommandPath()
+		}
 	}
+	complete(root, "colour", colours...)
 	groupCommands(root)
+	a.completeAll(root, a.offeredFlags())
 	return root
 }
 
@@ -124,7 +140,9 @@ func (a *app) homeDir() (scope.Home, error) {
 // directory that --session-dir names, and brings it up to date.
 func (a *app) openIndex(ctx context.Context) (*index.Index, error) {
 	bar := a.progressBar()
-	x, err := a.open(ctx, a.options(bar))
+	opt := a.options(bar)
+	opt.Watched = true
+	x, err := a.open(ctx, opt)
 	if err != nil {
 		return nil, err
 	}
@@ -155,7 +173,7 @@ func (a *app) sayNotes(x *index.Index) {
 }
 
 func (a *app) options(bar *buildBar) index.Options {
-	return index.Options{Now: a.now, MaxLine: a.maxLine, Project: a.projectOf, Progress: func(p index.Progress) {
+	return index.Options{Now: a.now, BusyTimeout: a.patience, MaxLine: a.maxLine, Project: a.projectOf, Progress: func(p index.Progress) {
 		a.collectGC()
 		bar.show(p)
 	}}

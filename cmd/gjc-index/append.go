@@ -12,16 +12,20 @@ import (
 
 func (a *app) appendCommand() *cobra.Command {
 	var f writeFlags
-	var each bool
+	var each, force bool
 	cmd := &cobra.Command{
 		Use:   "append ID",
 		Short: "Append entries, given as JSON lines on stdin",
 		Long: `Append entries to a session. stdin holds one JSON object a line: an entry's
 "type" and what its type asks for. The session gives each its id, its parent
-(the entry before it) and its time; what a line says of these is not taken.
+(the entry before it) and its time; what a line says of these is not taken. An
+id has 8 digits; one given here has 16, since the ids in the file are not read
+to see that it is new.
 
 All of stdin is read and checked first: if one line is no entry, nothing is
-done, and the line's number and the reason are told (exit status 2). Then all
+done, and the line's number and the reason are told (exit status 2). So it is
+with a message of a role that no agent writes, and a label on an entry that the
+session doesn't have, unless --force is given. Then all
 entries are appended as one batch, with one write, or with --each one by one.
 Once the session is closed, and with that on disk, one object a batch is
 printed: {"outcome","ids"}.
@@ -37,11 +41,12 @@ process writes is refused at once (exit status 5), or waited for with --wait.`,
 		Example: `  echo '{"type":"message","message":{"role":"user","content":"hello"}}' | gjc-index append 0195c2
   gjc-index append 0195c2 --sync --wait 5s < turn.jsonl`,
 		Args: oneArg("a session id"),
-		RunE: func(cmd *cobra.Command, args []string) error { return a.append(cmd.Context(), args[0], f, each) },
+		RunE: func(cmd *cobra.Command, args []string) error { return a.append(cmd.Context(), args[0], f, each, force) },
 	}
 	f.add(cmd)
 	cmd.Flags().BoolVar(&f.sync, "sync", false, "each batch is on the medium before the next one begins")
 	cmd.Flags().BoolVar(&each, "each", false, "each entry is a batch of its own")
+	cmd.Flags().BoolVar(&force, "force", false, "also take unknown roles, and labels on entries that are not there")
 	return cmd
 }
 
@@ -51,8 +56,8 @@ type receiptJSON struct {
 	IDs     []string `json:"ids"`
 }
 
-func (a *app) append(ctx context.Context, ref string, f writeFlags, each bool) error {
-	if _, err := f.policy(); err != nil {
+func (a *app) append(ctx context.Context, ref string, f writeFlags, each, force bool) error {
+	if _, err := a.policy(f); err != nil {
 		return err
 	}
 	if !isPath(ref) && !canBeID(ref) {
@@ -66,6 +71,11 @@ func (a *app) append(ctx context.Context, ref string, f writeFlags, each bool) e
 	if err != nil {
 		return err
 	}
+	if !force {
+		if err := unknownRole(entries); err != nil {
+			return err
+		}
+	}
 	if replaced > 0 {
 		a.note("%s had an id, a parent or a time: the session gave its own", count(replaced, "entry"))
 	}
@@ -78,12 +88,23 @@ func (a *app) append(ctx context.Context, ref string, f writeFlags, each bool) e
 	}
 	var receipts []session.Receipt
 	var onDisk bool
-	err = a.withSession(ctx, ref, f, session.OpenOptions{AppendOnly: true}, func(s *session.Session) (err error) {
+	var path string
+	look := !force && hasLabels(entries)
+	err = a.withSession(ctx, ref, f, session.OpenOptions{AppendOnly: !look}, func(s *session.Session) (err error) {
+		if look {
+			if err := missingTarget(ctx, s, entries); err != nil {
+				return err
+			}
+		}
 		receipts, err = appendBatches(ctx, s, batches)
-		onDisk = s.OnDisk()
+		onDisk, path = s.OnDisk(), s.Path()
 		return err
 	})
-	return errors.Join(err, a.printReceipts(receipts, onDisk, err))
+	perr := a.printReceipts(receipts, onDisk, err)
+	if err == nil && perr == nil && onDisk {
+		perr = a.sumUp(ctx, path)
+	}
+	return errors.Join(err, perr)
 }
 
 // awaitEntries reads the entries on stdin.

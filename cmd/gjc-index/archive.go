@@ -15,9 +15,17 @@ import (
 )
 
 type archiveFlags struct {
-	dryRun, keepBranches bool
-	olderThan            string
+	dryRun, keepBranches, zstd bool
+	olderThan                  string
 }
+
+func (f *archiveFlags) options() session.ArchiveOptions {
+	return session.ArchiveOptions{DryRun: f.dryRun, KeepBranches: f.keepBranches, Compress: f.zstd}
+}
+
+// spareMemory lets what was used be given back soon: a session may be far
+// larger than memory.
+func spareMemory() { debug.SetGCPercent(40) }
 
 func (a *app) archiveCommand() *cobra.Command {
 	var f archiveFlags
@@ -29,10 +37,11 @@ live leaf needs, from a session's file to an archive beside it. The context,
 labels and totals stay as they are, here and in the agent; unarchive brings all
 back. Branches that nobody can be at move whole, which --keep-branches
 prevents. With --older-than every session is archived that was last active
-before then.`,
+before then. --zstd compresses the archive, also what it holds already; every
+command reads it.`,
 		Example: `  gjc-index archive 0195c2 --dry-run
   gjc-index archive 0195c2
-  gjc-index archive --older-than 30d --json`,
+  gjc-index archive --older-than 30d --zstd --json`,
 		Args: func(cmd *cobra.Command, args []string) error {
 			if cmd.Flags().Changed("older-than") {
 				return noArgs(cmd, args)
@@ -40,6 +49,7 @@ before then.`,
 			return oneArg("a session id")(cmd, args)
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
+			spareMemory()
 			if len(args) == 0 {
 				return a.archiveOld(cmd.Context(), f)
 			}
@@ -49,6 +59,7 @@ before then.`,
 	fl := cmd.Flags()
 	fl.BoolVar(&f.dryRun, "dry-run", false, "say what would move and change nothing")
 	fl.BoolVar(&f.keepBranches, "keep-branches", false, "let no branch move whole")
+	fl.BoolVar(&f.zstd, "zstd", false, "compress the archive")
 	fl.StringVar(&f.olderThan, "older-than", "", "all sessions last active before `AGE`: a whole number and h, d or w")
 	return cmd
 }
@@ -74,9 +85,7 @@ func (a *app) archiveOne(ctx context.Context, ref string, f archiveFlags) error 
 	if err != nil {
 		return err
 	}
-	// A session may be far larger than memory: what is used is given back soon.
-	debug.SetGCPercent(20)
-	r, err := st.Archive(ctx, t.Path, session.ArchiveOptions{DryRun: f.dryRun, KeepBranches: f.keepBranches})
+	r, err := st.Archive(ctx, t.Path, f.options())
 	if err != nil {
 		return a.archiveError(t.ID, t.Path, err)
 	}
@@ -142,7 +151,7 @@ func (a *app) archiveOld(ctx context.Context, f archiveFlags) error {
 	}
 	a.leftOut += len(left)
 	for _, path := range paths {
-		r, err := st.Archive(ctx, path, session.ArchiveOptions{DryRun: f.dryRun, KeepBranches: f.keepBranches})
+		r, err := st.Archive(ctx, path, f.options())
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
@@ -171,7 +180,10 @@ func (a *app) unarchiveCommand() *cobra.Command {
 before, followed by what was appended since. The archive is removed.`,
 		Example: "  gjc-index unarchive 0195c2",
 		Args:    oneArg("a session id"),
-		RunE:    func(cmd *cobra.Command, args []string) error { return a.unarchive(cmd.Context(), args[0]) },
+		RunE: func(cmd *cobra.Command, args []string) error {
+			spareMemory()
+			return a.unarchive(cmd.Context(), args[0])
+		},
 	}
 }
 

@@ -70,6 +70,9 @@ func (a *app) branch(ctx context.Context, ref, entry string, f branchFlags) erro
 	err := a.withSession(ctx, ref, f.writeFlags, session.OpenOptions{}, func(s *session.Session) error {
 		from := s.Path()
 		leaf, err := f.move(ctx, s, entry)
+		if errors.Is(err, session.ErrEntryArchived) {
+			return archivedEntry(s.ID(), entry, err)
+		}
 		if errors.Is(err, session.ErrNoEntry) {
 			return fmt.Errorf("session %s has no entry %q; gjc-index tree %s shows them%w", s.ID(), entry, s.ID(), silent{err})
 		}

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"strings"
 
@@ -28,7 +27,8 @@ func (a *app) chatCommand() *cobra.Command {
 		Long: `Show what was said in a session, each tool in one line, without prompts of
 programs and without secrets. With --json the page is one object; its snapshot
 names the state of the session, and asking with --snapshot for a page of a state
-that is past is refused.`,
+that is past is refused. Of a very large session only as much is read as the page
+needs; how many items there are in all is not known then.`,
 		Example: `  gjc-index chat 0195c2
   gjc-index chat 0195c2 --from -20
   gjc-index chat 0195c2 --json --from 200 --snapshot "$SNAPSHOT"`,
@@ -51,47 +51,27 @@ that is past is refused.`,
 }
 
 func (a *app) chat(ctx context.Context, x *index.Index, ref string, f chatFlags) error {
-	s, err := a.find(ctx, x, ref, true)
-	if err != nil {
-		return err
-	}
-	if s, err = a.withArchive(ctx, s); err != nil {
-		return err
-	}
-	leaf, err := s.leaf(f.leaf)
-	if err != nil {
-		return err
-	}
-	info, err := a.fsys.Lstat(s.row.Path)
-	if err != nil {
-		return loadError(s.row.Path, err)
-	}
-	opt := chat.Options{Session: s.row.ID, Thinking: f.thinking, Revision: info.ModTime}
-	if !f.keepAll {
-		opt.Redact = redact.Text
-	}
-	c := chat.New(opt)
-	for _, e := range s.tree.Path(leaf) {
-		if err := ctx.Err(); err != nil {
-			return err
-		}
-		if e, err = s.entry(e); err != nil {
-			return err
-		}
-		c.Add(e)
-	}
-	id := c.Snapshot()
+	var asked *chat.SnapshotID
 	if f.snapshot != "" {
-		if id, err = chat.ParseSnapshotID(f.snapshot); err != nil {
+		id, err := chat.ParseSnapshotID(f.snapshot)
+		if err != nil {
 			return usagef("--snapshot %q is no snapshot", f.snapshot)
 		}
+		asked = &id
 	}
-	page, err := c.Page(id, f.from, f.limit)
-	if errors.Is(err, chat.ErrStale) {
-		return fmt.Errorf("session %s has changed since that snapshot: begin again without --snapshot%w", s.row.ID, silent{err})
+	row, err := a.row(ctx, x, ref)
+	if err != nil {
+		return err
+	}
+	page, ok, err := a.pageInPart(ctx, x, row, f)
+	if err == nil && !ok {
+		page, err = a.pageOfWhole(ctx, x, ref, f)
 	}
 	if err != nil {
 		return err
+	}
+	if asked != nil && *asked != page.Snapshot {
+		return fmt.Errorf("session %s has changed since that snapshot: begin again without --snapshot%w", row.ID, silent{chat.ErrStale})
 	}
 	if a.json {
 		return a.printJSON(pageOf(page))
@@ -100,11 +80,53 @@ func (a *app) chat(ctx context.Context, x *index.Index, ref string, f chatFlags)
 	return nil
 }
 
+// pageOfWhole projects the whole path.
+func (a *app) pageOfWhole(ctx context.Context, x *index.Index, ref string, f chatFlags) (chat.Page, error) {
+	s, err := a.find(ctx, x, ref, true)
+	if err != nil {
+		return chat.Page{}, err
+	}
+	if s, err = a.withArchive(ctx, s); err != nil {
+		return chat.Page{}, err
+	}
+	leaf, err := s.leaf(f.leaf)
+	if err != nil {
+		return chat.Page{}, err
+	}
+	opt, err := a.chatOptions(s.row, f)
+	if err != nil {
+		return chat.Page{}, err
+	}
+	c := chat.New(opt)
+	for _, e := range s.tree.Path(leaf) {
+		if err := ctx.Err(); err != nil {
+			return chat.Page{}, err
+		}
+		if e, err = s.entry(e); err != nil {
+			return chat.Page{}, err
+		}
+		c.Add(e)
+	}
+	return c.Page(c.Snapshot(), f.from, f.limit)
+}
+
+func (a *app) chatOptions(row index.Row, f chatFlags) (chat.Options, error) {
+	info, err := a.fsys.Lstat(row.Path)
+	if err != nil {
+		return chat.Options{}, loadError(row.Path, err)
+	}
+	opt := chat.Options{Session: row.ID, Thinking: f.thinking, Revision: info.ModTime}
+	if !f.keepAll {
+		opt.Redact = redact.Text
+	}
+	return opt, nil
+}
+
 // The JSON of a page; fields are only ever added.
 type pageJSON struct {
 	Snapshot string         `json:"snapshot"`
 	From     int            `json:"from"`
-	Total    int            `json:"total"`
+	Total    *int           `json:"total"` // null: the path was read as far as the page needs
 	Items    []chatItemJSON `json:"items"`
 }
 
@@ -137,7 +159,10 @@ type chatPreviewJSON struct {
 }
 
 func pageOf(p chat.Page) pageJSON {
-	out := pageJSON{Snapshot: p.Snapshot.String(), From: p.From, Total: p.Total, Items: []chatItemJSON{}}
+	out := pageJSON{Snapshot: p.Snapshot.String(), From: p.From, Items: []chatItemJSON{}}
+	if p.Total >= 0 {
+		out.Total = &p.Total
+	}
 	for _, it := range p.Items {
 		row := chatItemJSON{
 			ID: jsonl.Display(it.ID), Kind: string(it.Kind), Turn: orNull(jsonl.Display(it.Turn)), Time: orNull(it.Time),
@@ -170,7 +195,10 @@ func (a *app) printPage(p chat.Page) {
 		}
 		a.printf("%s\n%s\n\n", a.screen.paint(cyan, string(it.Kind)), strings.TrimRight(safeText(it.Text), "\n"))
 	}
-	if end := p.From + len(p.Items); end < p.Total {
+	switch end := p.From + len(p.Items); {
+	case p.Total < 0 && p.From >= 0:
+		a.note("items %d to %d; --from %d shows the next", p.From, end-1, end)
+	case end < p.Total:
 		a.note("items %d to %d of %d; --from %d shows the next", p.From, end-1, p.Total, end)
 	}
 }

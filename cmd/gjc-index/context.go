@@ -9,6 +9,7 @@ import (
 
 	"github.com/gajae-code/gjc-index/index"
 	"github.com/gajae-code/gjc-index/jsonl"
+	"github.com/gajae-code/gjc-index/session"
 )
 
 func (a *app) contextCommand() *cobra.Command {
@@ -18,9 +19,10 @@ func (a *app) contextCommand() *cobra.Command {
 		Use:   "context ID",
 		Short: "Print what the model would be sent, as one JSON document",
 		Long: `Print the model context at the end of a session, or at --leaf: messages, models,
-thinking level, mode, selected tools. Only the lines that decide it are read.`,
+thinking level, mode, selected tools. Only the lines that decide it are read. A
+leaf may also be an entry that was archived.`,
 		Example: "  gjc-index context 0195c2 | jq '.messages | length'",
-		Args:    oneArg("a session id"), ValidArgsFunction: a.completeID,
+		Args:    oneArg("a session id"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return a.withIndex(cmd.Context(), func(x *index.Index) error { return a.context(cmd, x, args[0], leaf, strict) })
 		},
@@ -36,6 +38,11 @@ func (a *app) context(cmd *cobra.Command, x *index.Index, ref, leaf string, stri
 		return err
 	}
 	c, err := x.ContextOf(cmd.Context(), row.Path, leaf, strict)
+	if leaf != "" && errors.Is(err, fs.ErrNotExist) {
+		if archived, archErr := a.archivedContext(cmd.Context(), row, leaf); archErr != nil || !archived.Is(jsonl.Absent) {
+			c, err = archived, archErr
+		}
+	}
 	switch {
 	case err == nil:
 	case leaf != "" && errors.Is(err, fs.ErrNotExist) && a.isThere(row.Path):
@@ -57,6 +64,20 @@ func (a *app) context(cmd *cobra.Command, x *index.Index, ref, leaf string, stri
 	a.sayRefused(row)
 	a.warn(f)
 	return nil
+}
+
+// archivedContext is the context at an entry that was archived; Absent if it was
+// not.
+func (a *app) archivedContext(ctx context.Context, row index.Row, leaf string) (jsonl.Value, error) {
+	has, err := session.ArchiveHas(ctx, a.fsys, row.Path, leaf)
+	if err != nil || !has {
+		return jsonl.Value{}, err
+	}
+	entries, _, err := session.Whole(ctx, a.fsys, row.Path, jsonl.LoadOptions{MaxLine: a.maxLine})
+	if err != nil {
+		return jsonl.Value{}, err
+	}
+	return jsonl.BuildContext(jsonl.NewTree(entries).Path(jsonl.LeafAt(leaf))).Value(), nil
 }
 
 // warnOrphans says what a.warn says of a session whose lines are all whole,

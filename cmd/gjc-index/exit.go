@@ -74,6 +74,9 @@ func exitOf(ctx context.Context, err error) int {
 // finish says what went wrong, if anything did, and gives the exit status.
 func (a *app) finish(ctx context.Context, err error, wantsJSON bool) int {
 	status := exitOf(ctx, err)
+	if err == nil {
+		a.sayBroken()
+	}
 	switch {
 	case err == nil && a.leftOut > 0:
 		return exitPart

@@ -78,12 +78,18 @@ type exporting struct {
 	x      *index.Index
 	f      exportFlags
 	format export.Format
+	told   func(n int64) // is told how much of a session was written
 	redact func(string) (string, int)
 }
 
 func (a *app) export(cmd *cobra.Command, args []string, f exportFlags) error {
 	format, err := exportFormat(f)
 	if err != nil {
+		if path, perr := a.absolute(f.out); perr == nil && f.format == "" { // what belongs to the store is refused as that, whatever it is called
+			if _, derr := (exporting{app: a, f: f}).destination(path, f.out, ""); errors.Is(derr, storage.ErrUnsafe) {
+				return derr
+			}
+		}
 		return err
 	}
 	if f.leaf != "" && (f.allBranches || format.Whole() || f.all || f.project != "") {
@@ -106,7 +112,14 @@ func (a *app) export(cmd *cobra.Command, args []string, f exportFlags) error {
 			if format == export.Archive {
 				return e.archive(ctx, []index.Row{row}, row.ID)
 			}
-			return e.one(ctx, row, f.out)
+			bar := a.exportBar()
+			e.told = throttled(func(n int64) { bar.show(index.Progress{Bytes: n, TotalBytes: row.Size}) })
+			rep, err := e.one(ctx, row, f.out)
+			bar.done()
+			if err == nil {
+				e.summary(1, rep)
+			}
+			return err
 		}
 		rows, err := e.rows(ctx)
 		if err != nil {
@@ -129,10 +142,18 @@ func exportFormat(f exportFlags) (export.Format, error) {
 		}
 		return format, nil
 	}
+	if f.out == "-" {
+		return export.HTML, nil
+	}
+	name := strings.ToLower(filepath.Base(f.out))
 	for _, format := range export.Formats() {
-		if strings.HasSuffix(strings.ToLower(f.out), format.Extension()) {
+		if strings.HasSuffix(name, format.Extension()) {
 			return format, nil
 		}
+	}
+	many := f.all || f.project != "" // --out is a directory then
+	if ext := filepath.Ext(name); len(ext) > 1 && !many {
+		return "", usagef("no format is written to files that end in %s: give --format, or another name to --out", plain(ext))
 	}
 	return export.HTML, nil
 }
@@ -184,15 +205,31 @@ func (e exporting) each(ctx context.Context, rows []index.Row) error {
 		}
 	}
 	taken := map[string]bool{}
+	written, all := 0, export.Report{}
+	defer func() {
+		if written > 0 {
+			e.summary(written, all)
+		}
+	}()
+	bar, done, total := e.exportBar(), int64(0), int64(0)
+	for _, row := range rows {
+		total += row.Size
+	}
+	e.told = throttled(func(n int64) { bar.show(index.Progress{Bytes: done + n, TotalBytes: total}) })
+	defer bar.done()
 	for _, row := range rows {
 		name := e.fileName(row.ID)
 		for n := 2; taken[strings.ToLower(name)]; n++ {
 			name = e.fileName(row.ID + "-" + itoa(n))
 		}
 		taken[strings.ToLower(name)] = true
-		err := e.one(ctx, row, filepath.Join(dir, name))
+		rep, err := e.one(ctx, row, filepath.Join(dir, name))
+		done += row.Size
 		switch {
 		case err == nil:
+			written++
+			all.Secrets += rep.Secrets
+			all.Missing += rep.Missing
 		case ctx.Err() != nil:
 			return err
 		default:
@@ -222,22 +259,31 @@ type exportedJSON struct {
 	MissingBlobs    int    `json:"missingBlobs"`
 }
 
-// one writes one session to a file, or to stdout.
-func (e exporting) one(ctx context.Context, row index.Row, out string) (err error) {
+// one writes one session to a file, or to stdout, and says where.
+func (e exporting) one(ctx context.Context, row index.Row, out string) (got export.Report, err error) {
 	release, err := export.Hold(ctx, e.fsys, row.Path)
 	if err != nil {
-		return loadError(row.Path, err)
+		return got, loadError(row.Path, err)
 	}
 	defer func() { err = errors.Join(err, release()) }()
 	write, rep, err := e.writer(ctx, row)
 	if err != nil {
-		return err
+		return got, err
 	}
-	path, err := e.save(ctx, out, e.fileName(row.ID), row.Path, write)
+	path, err := e.save(ctx, out, e.fileName(row.ID), row.Path, func(w io.Writer) error {
+		return write(&toldWriter{w: w, tell: e.told})
+	})
 	if err != nil {
-		return err
+		return got, err
 	}
-	return e.told(path, 1, *rep)
+	switch {
+	case path == "":
+	case e.json:
+		err = e.printJSON(exportedJSON{path, string(e.format), 1, rep.Entries, rep.Shown, e.redact != nil, rep.Secrets, rep.Missing})
+	default:
+		e.printf("%s\n", path)
+	}
+	return *rep, err
 }
 
 // writer is what writes a session, and the report that it fills in.
@@ -248,11 +294,11 @@ func (e exporting) writer(ctx context.Context, row index.Row) (func(io.Writer) e
 		return nil, nil, err
 	}
 	if e.format == export.JSONL {
-		if _, err := e.fsys.Lstat(session.ArchivePath(row.Path)); err == nil {
+		if _, _, there, err := session.FindArchive(e.fsys, row.Path); err == nil && there {
 			e.note("what was archived of the session is not in a session file: --format archive has it")
 		}
 		return func(w io.Writer) error {
-			opt := export.LinesOptions{MaxLine: e.maxLine, Redact: e.redact, Inline: true, Blobs: blobs}
+			opt := export.LinesOptions{MaxLine: e.maxLine, Redact: e.redact, Suspect: redact.Suspect, Inline: true, Blobs: blobs}
 			got, damaged, err := export.WriteLines(ctx, w, e.fsys, row.Path, opt)
 			if damaged > 0 {
 				e.leftOut += damaged
@@ -274,7 +320,7 @@ func (e exporting) writer(ctx context.Context, row index.Row) (func(io.Writer) e
 	}
 	s := export.Session{ID: f.row.ID, Title: f.row.Title, Cwd: f.row.Cwd, Created: f.row.Created, Tree: f.tree, Entry: f.entry, Blobs: blobs}
 	return func(w io.Writer) error {
-		opt := export.Options{Leaf: e.f.leaf, AllBranches: e.f.allBranches, Redact: e.redact}
+		opt := export.Options{Leaf: e.f.leaf, AllBranches: e.f.allBranches, Redact: e.redact, Suspect: redact.Suspect}
 		got, err := export.Write(ctx, w, s, e.format, opt)
 		*rep = got
 		return err
@@ -310,74 +356,16 @@ func (e exporting) blobs() (*blob.Store, error) {
 	return blob.New(e.fsys, home.Blobs()), nil
 }
 
-// save writes to the destination, which is checked before anything is made.
-func (e exporting) save(ctx context.Context, out, name, source string, write func(io.Writer) error) (string, error) {
-	if out == "-" {
-		return "", write(e.out)
-	}
-	if out == "" {
-		out = name
-	}
-	path, err := e.absolute(out)
-	if err != nil {
-		return "", err
-	}
-	d, err := e.destination(path, out, source)
-	if err != nil {
-		return "", err
-	}
-	if err := d.Save(ctx, write); err != nil {
-		return "", destinationError(out, err)
-	}
-	return d.Path(), nil
-}
-
-func (e exporting) destination(path, out, source string) (*export.Destination, error) {
-	opt := export.DestinationOptions{Force: e.f.force, Source: source}
-	if home, err := e.homeDir(); err == nil {
-		opt.Avoid = []string{home.Sessions(), home.Blobs(), home.Trash(), home.Breadcrumbs()}
-		for _, name := range []string{home.HistoryDB(), home.IndexDB()} {
-			if strings.HasPrefix(path, name) {
-				return nil, fmt.Errorf("can't export to %s: it belongs to the store%w", out, silent{storage.ErrUnsafe})
-			}
-		}
-	}
-	if e.sessionDir != "" && strings.Contains(filepath.Base(path), ".jsonl") {
-		opt.Avoid = append(opt.Avoid, e.sessionDir) // it would be listed as a session
-	}
-	d, err := export.Check(e.fsys, path, opt)
-	if err != nil {
-		return nil, destinationError(out, err)
-	}
-	return d, nil
-}
-
-// destinationError says in one sentence why a file was not written.
-func destinationError(out string, err error) error {
-	switch {
-	case errors.Is(err, context.Canceled):
-		return err
-	case errors.Is(err, fs.ErrExist):
-		return fmt.Errorf("%s is there already: --force replaces it%w", out, silent{err})
-	case errors.Is(err, export.ErrDestination):
-		return fmt.Errorf("can't export to %s: it belongs to the store, or is the session itself%w", out, silent{errors.Join(err, storage.ErrUnsafe)})
-	}
-	return fmt.Errorf("write %s: %s%w", out, cause(err), silent{err})
-}
-
-// told says what was written.
-func (e exporting) told(path string, sessions int, rep export.Report) error {
-	if path != "" && e.json {
-		return e.printJSON(exportedJSON{path, string(e.format), sessions, rep.Entries, rep.Shown, e.redact != nil, rep.Secrets, rep.Missing})
-	}
-	if path != "" {
-		e.printf("%s\n", path)
+// summary says what was written, in all.
+func (e exporting) summary(sessions int, rep export.Report) {
+	if e.json && e.f.out != "-" {
+		return // it stands in the objects
 	}
 	what := count(rep.Shown, "entry")
 	if rep.Shown < rep.Entries {
 		what = comma(rep.Shown) + " of " + count(rep.Entries, "entry") + " (--all-branches writes all)"
 	}
-	if sessions > 1 {
+	if e.f.all || e.f.project != "" {
 		what = count(sessions, "session")
 	}
 	secrets := "nothing redacted"
@@ -388,5 +376,4 @@ func (e exporting) told(path string, sessions int, rep export.Report) error {
 	if rep.Missing > 0 {
 		e.note("%s could not be found", count(rep.Missing, "blob"))
 	}
-	return nil
 }

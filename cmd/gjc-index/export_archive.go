@@ -7,6 +7,7 @@ import (
 
 	"github.com/gajae-code/gjc-index/index"
 	"github.com/gajae-code/gjc-index/session/export"
+	"github.com/gajae-code/gjc-index/session/redact"
 )
 
 // archive writes sessions with all that belongs to them into one file.
@@ -28,8 +29,8 @@ func (e exporting) archive(ctx context.Context, rows []index.Row, name string) e
 		}
 		sources[0].ID, sources[0].Cwd, name = f.row.ID, f.row.Cwd, f.row.ID
 	}
-	bar := e.progressBar()
-	opt := export.ArchiveOptions{Redact: e.redact, Blobs: home.Blobs(), MaxLine: e.maxLine, Progress: throttled(func(n int64) {
+	bar := e.exportBar()
+	opt := export.ArchiveOptions{Redact: e.redact, Suspect: redact.Suspect, Blobs: home.Blobs(), MaxLine: e.maxLine, Progress: throttled(func(n int64) {
 		bar.show(index.Progress{Bytes: n, TotalBytes: bytes})
 	})}
 	var rep export.ArchiveReport
@@ -47,6 +48,30 @@ func (e exporting) archive(ctx context.Context, rows []index.Row, name string) e
 		return err
 	}
 	return e.archived(path, rep)
+}
+
+// exportBar shows on a terminal how far an export has come, if it takes long.
+func (a *app) exportBar() *buildBar {
+	bar := a.progressBar()
+	bar.what = "exporting"
+	return bar
+}
+
+// toldWriter tells how much was written through it.
+type toldWriter struct {
+	w    io.Writer
+	n    int64
+	tell func(n int64) // may be nil
+}
+
+// Write writes p.
+func (t *toldWriter) Write(p []byte) (int, error) {
+	n, err := t.w.Write(p)
+	t.n += int64(n)
+	if t.tell != nil {
+		t.tell(t.n)
+	}
+	return n, err
 }
 
 // throttled calls fn ten times a second at most.

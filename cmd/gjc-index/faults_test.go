@@ -74,9 +74,7 @@ func TestFaults(t *testing.T) {
 		if _, steps := stepCases[id]; ran || steps {
 			continue
 		}
-		if why, ok := laterCases[id]; ok {
-			t.Logf("%s: %s", id, why)
-		} else if os.Getenv("GJC_FAULTS_DIR") == "" {
+		if os.Getenv("GJC_FAULTS_DIR") == "" {
 			t.Errorf("%s has steps, and no test and no reason why not", id)
 		} else {
 			t.Logf("%s is steps only", id)

@@ -41,18 +41,14 @@ var stepCases = map[string]string{
 	"B060": "TestB060SecondListOpensNothing",
 	"B075": "history: TestDeleteTextRemovesThatTextOnly, TestFullTextIsMendedWhereItFellOutOfStep",
 	"B076": "TestScripts/history_delete",
+	"B091": "TestB091OneImageIsStoredOnce, session: TestCollectKeepsWhateverIsReferredTo",
+	"B100": "TestB100AgeIsTheNewestOfRecordAndFile",
+	"B101": "TestB101SettingsThatCannotBeReadRemoveNothing",
 	"B103": "TestB103DeleteTakesOneSessionsOwnFiles",
 	"B110": "TestB110ExportsAreRedactedAndEscaped",
 	"B111": "TestB111IdsThatArePaths",
+	"B150": "TestB150RenameThatFailsForAMoment, storage: TestReplaceTriesARenameAgainThatIsInUse",
 	"B140": "TestB140PromptsWithoutAnswersAreKept",
-}
-
-// laterCases are the cases whose commands are still to come, and which.
-var laterCases = map[string]string{
-	"B091": "gc: blobs",
-	"B100": "prune: the age of a session",
-	"B101": "prune: settings that can't be read",
-	"B150": "append: a rename that fails for a moment",
 }
 
 // home makes a home of session files: path under sessions and text.

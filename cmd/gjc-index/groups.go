@@ -2,6 +2,7 @@ package main
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 )
@@ -12,10 +13,10 @@ var helpGroups = []struct {
 	id, title string
 	commands  []string
 }{
-	{"find", "Find and read:", []string{"list", "search", "history", "show", "tree", "context", "chat", "files", "touched", "usage", "resolve", "continue", "inventory"}},
+	{"find", "Find and read:", []string{"pick", "list", "search", "prompts", "history", "show", "tree", "context", "chat", "labels", "pins", "files", "touched", "usage", "stats", "resolve", "continue", "inventory"}},
 	{"write", "Write:", []string{"new", "append", "branch", "fork", "rewind", "label", "title", "psm"}},
 	{"keep", "Keep, move and remove:", []string{"archive", "unarchive", "pin", "unpin", "delete", "prune", "restore", "gc", "export", "import", "migrate", "rebind"}},
-	{"check", "Check:", []string{"status", "verify", "reindex", "scope"}},
+	{"check", "Check:", []string{"status", "doctor", "repair", "verify", "reindex", "watch", "scope", "config"}},
 	{"more", "More:", nil},
 }
 
@@ -27,6 +28,9 @@ func groupCommands(root *cobra.Command) {
 	}
 	for _, c := range root.Commands() {
 		c.GroupID = last
+		if c.HasAvailableSubCommands() {
+			c.Short += " (" + subcommands(c) + ")"
+		}
 		for _, g := range helpGroups {
 			if slices.Contains(g.commands, c.Name()) {
 				c.GroupID = g.id
@@ -35,4 +39,16 @@ func groupCommands(root *cobra.Command) {
 	}
 	root.SetHelpCommandGroupID(last)
 	root.SetCompletionCommandGroupID(last)
+}
+
+// subcommands names what a command has below it, so that the list of all
+// commands shows them.
+func subcommands(c *cobra.Command) string {
+	var names []string
+	for _, sub := range c.Commands() {
+		if sub.IsAvailableCommand() {
+			names = append(names, sub.Name())
+		}
+	}
+	return strings.Join(names, ", ")
 }

@@ -50,7 +50,8 @@ func (a *app) writeHistory(ctx context.Context, fn func(h *history.Store) error)
 	if err := home.Prepare(a.fsys); err != nil {
 		return err
 	}
-	h, err := history.Open(ctx, a.fsys, home.HistoryDB(), history.Options{Now: a.now, Journal: true})
+	h, err := history.Open(ctx, a.fsys, home.HistoryDB(),
+		history.Options{Now: a.now, Journal: true, BusyTimeout: a.patience, CloseFor: 3 * a.patience})
 	if err != nil {
 		return err
 	}
@@ -75,7 +76,7 @@ func (a *app) readHistory(ctx context.Context, fn func(h *history.Store) error) 
 	if err != nil {
 		return err
 	}
-	h, err := history.Open(ctx, a.fsys, home.HistoryDB(), history.Options{ReadOnly: true})
+	h, err := history.Open(ctx, a.fsys, home.HistoryDB(), history.Options{ReadOnly: true, BusyTimeout: a.patience})
 	if errors.Is(err, fs.ErrNotExist) {
 		a.note("there is no prompt history: %s is not there", home.HistoryDB())
 		return nil

@@ -5,39 +5,48 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"path/filepath"
 
 	"github.com/spf13/cobra"
 
 	"github.com/gajae-code/gjc-index/blob"
 	"github.com/gajae-code/gjc-index/index"
 	"github.com/gajae-code/gjc-index/scope"
+	"github.com/gajae-code/gjc-index/session"
 	"github.com/gajae-code/gjc-index/session/export"
 )
 
+type importFlags struct {
+	cwd   string
+	force bool
+}
+
 func (a *app) importCommand() *cobra.Command {
-	var cwd string
+	var f importFlags
 	cmd := &cobra.Command{
 		Use:   "import FILE",
 		Short: "Restore the sessions of an archive",
 		Long: `Restore the sessions of an archive that export has made. The whole archive is
 checked against its sums before anything is written, and no file is replaced: a
 session that is there already stays as it is. Each goes to the workspace it
-comes from, or to --cwd; with --session-dir, into that directory.`,
+comes from, or to --cwd; with --session-dir, into that directory. One that is
+there in another place, or was deleted here, is left out without --force.`,
 		Example: "  gjc-index import work.tar.zst\n  gjc-index import work.tar.zst --cwd .",
 		Args:    oneArg("an archive"),
-		RunE:    func(cmd *cobra.Command, args []string) error { return a.importArchive(cmd.Context(), args[0], cwd) },
+		RunE:    func(cmd *cobra.Command, args []string) error { return a.importArchive(cmd.Context(), args[0], f) },
 	}
-	cmd.Flags().StringVar(&cwd, "cwd", "", "into the workspace `DIR`, which their headers then name")
+	cmd.Flags().StringVar(&f.cwd, "cwd", "", "into the workspace `DIR`, which their headers then name")
+	cmd.Flags().BoolVar(&f.force, "force", false, "also sessions that are there in another place, or were deleted")
 	return cmd
 }
 
-func (a *app) importArchive(ctx context.Context, file, cwd string) error {
+func (a *app) importArchive(ctx context.Context, file string, f importFlags) error {
 	path, err := a.absolute(file)
 	if err != nil {
 		return err
 	}
-	if cwd != "" {
-		if cwd, err = a.absolute(cwd); err != nil {
+	if f.cwd != "" {
+		if f.cwd, err = a.absolute(f.cwd); err != nil {
 			return err
 		}
 	}
@@ -46,9 +55,17 @@ func (a *app) importArchive(ctx context.Context, file, cwd string) error {
 		return err
 	}
 	return a.withIndex(ctx, func(x *index.Index) error {
-		opt := export.ImportOptions{Blobs: blob.New(a.fsys, home.Blobs()), Place: func(s export.Archived) (string, string, error) {
-			return a.placeOf(ctx, x, home, s, cwd)
-		}}
+		store := session.NewStore(a.fsys, session.Options{Home: home, Now: a.now, Log: a.logger()})
+		trash, err := store.Trash(ctx)
+		if err != nil {
+			return importError(file, err)
+		}
+		im := restoring{app: a, x: x, home: home, f: f, trash: trash, placed: map[string]bool{}}
+		opt := export.ImportOptions{
+			Blobs:         blob.New(a.fsys, home.Blobs()),
+			Place:         func(s export.Archived) (string, string, error) { return im.place(ctx, s) },
+			RaiseEventIDs: store.RaiseEventIDs,
+		}
 		rep, err := export.Import(ctx, a.fsys, path, opt)
 		if err != nil {
 			return importError(file, err)
@@ -57,25 +74,31 @@ func (a *app) importArchive(ctx context.Context, file, cwd string) error {
 	})
 }
 
-// placeOf is the directory and the workspace in which a session is restored.
-func (a *app) placeOf(ctx context.Context, x *index.Index, home scope.Home, s export.Archived, cwd string) (string, string, error) {
-	workspace := s.Cwd
-	if cwd != "" {
-		workspace = cwd
+// restoring is one run of the command.
+type restoring struct {
+	*app
+	x      *index.Index
+	home   scope.Home
+	f      importFlags
+	trash  []session.Trashed
+	placed map[string]bool // sessions of the archive, by their ids
+}
+
+// place is the directory and the workspace in which a session is restored.
+func (im *restoring) place(ctx context.Context, s export.Archived) (dir, workspace string, err error) {
+	if workspace = s.Cwd; im.f.cwd != "" {
+		workspace = im.f.cwd
 	}
-	dir := ""
-	if a.sessionDir != "" {
-		abs, err := a.absolute(a.sessionDir)
-		if err != nil {
+	var sc *scope.Scope
+	if im.sessionDir != "" {
+		if dir, err = im.absolute(im.sessionDir); err != nil {
 			return "", "", err
 		}
-		dir = abs
-	}
-	if dir == "" {
+	} else {
 		if workspace == "" {
 			return "", "", errors.New("it names no workspace: give --cwd DIR")
 		}
-		sc, err := scope.Ensure(ctx, a.fsys, home, workspace)
+		sc, err = scope.Ensure(ctx, im.fsys, im.home, workspace)
 		if errors.Is(err, fs.ErrNotExist) {
 			return "", "", fmt.Errorf("its workspace %s is not there: give --cwd DIR", workspace)
 		}
@@ -84,10 +107,37 @@ func (a *app) placeOf(ctx context.Context, x *index.Index, home scope.Home, s ex
 		}
 		dir = sc.Dir
 	}
-	if row, err := x.Find(ctx, s.ID); err == nil && row.ID == s.ID && baseName(row.Path) != s.Name {
-		return "", "", fmt.Errorf("the same session is there already: %s", row.Path)
+	if im.f.force {
+		return dir, workspace, nil
 	}
-	return dir, workspace, nil
+	return dir, workspace, im.refuse(ctx, s, sc, filepath.Join(dir, s.Name))
+}
+
+// refuse is why a session does not go to a path, if it doesn't: two of one id
+// could be told apart by their paths alone, and what was deleted stays so.
+func (im *restoring) refuse(ctx context.Context, s export.Archived, sc *scope.Scope, path string) error {
+	if im.placed[s.ID] {
+		return fmt.Errorf("the archive holds the session %s twice: --force restores it as well", s.ID)
+	}
+	im.placed[s.ID] = true
+	if row, err := im.x.Find(ctx, s.ID); err == nil && row.ID == s.ID && realPath(row.Path) != realPath(path) {
+		return fmt.Errorf("the same session is there already, as %s: --force restores it as well", row.Path)
+	}
+	if sc == nil {
+		return nil
+	}
+	for _, t := range im.trash {
+		if t.ID == s.ID {
+			return fmt.Errorf("it lies in the trash: gjc-index restore %s brings it back, --force restores this one", s.ID)
+		}
+	}
+	deleted, err := sc.Deleted(ctx, im.fsys, s.ID, s.Name)
+	if err == nil && deleted {
+		if _, lerr := im.fsys.Lstat(path); errors.Is(lerr, fs.ErrNotExist) {
+			err = errors.New("it was deleted here: --force brings it back")
+		}
+	}
+	return err
 }
 
 func importError(file string, err error) error {

@@ -95,6 +95,9 @@ func (a *app) label(ctx context.Context, ref, entry string, label jsonl.Value, f
 	said := labelJSON{Entry: entry, Label: orNull(label.Str())}
 	err := a.withSession(ctx, ref, f, session.OpenOptions{}, func(s *session.Session) (err error) {
 		said.ID, err = s.SetLabel(ctx, entry, label)
+		if errors.Is(err, session.ErrEntryArchived) {
+			return archivedEntry(s.ID(), entry, err)
+		}
 		if errors.Is(err, session.ErrNoEntry) {
 			return fmt.Errorf("session %s has no entry %q; gjc-index tree %s shows them%w", s.ID(), entry, s.ID(), silent{err})
 		}

@@ -16,7 +16,8 @@ import (
 // lifeCommands are the commands about what becomes of sessions in the long run.
 func (a *app) lifeCommands() []*cobra.Command {
 	return []*cobra.Command{a.usageCommand(), a.archiveCommand(), a.unarchiveCommand(), a.rewindCommand(),
-		a.filesCommand(), a.touchedCommand(), a.pruneCommand(), a.restoreCommand(), a.pinCommand(), a.unpinCommand(), a.gcCommand()}
+		a.filesCommand(), a.touchedCommand(), a.pruneCommand(), a.restoreCommand(), a.pinCommand(), a.unpinCommand(), a.gcCommand(),
+		a.doctorCommand(), a.repairCommand()}
 }
 
 // lifeStore is the store of the home, for commands that keep house.

@@ -87,6 +87,9 @@ listed with --damaged.`,
 		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			a.spareGC()
+			if err := a.defaultLimit(cmd, &f.limit, func(s settings) int { return s.ListLimit }); err != nil {
+				return err
+			}
 			return a.list(cmd, f)
 		},
 	}

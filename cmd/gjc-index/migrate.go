@@ -58,7 +58,7 @@ func (a *app) migrate(ctx context.Context, f migrateFlags) error {
 	if f.all && f.cwd != "" {
 		return usagef("--all and --cwd say different things: give one of them")
 	}
-	policy, err := f.policy()
+	policy, err := a.policy(f.writeFlags)
 	if err != nil {
 		return err
 	}

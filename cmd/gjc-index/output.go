@@ -44,6 +44,9 @@ func screenOf(w io.Writer, env func(string) string) screen {
 			s.width = width
 		}
 	}
+	if force := env("CLICOLOR_FORCE"); force != "" && force != "0" && env("NO_COLOR") == "" {
+		s.colour = true
+	}
 	if n, err := strconv.Atoi(env("COLUMNS")); err == nil && n > 0 && !s.terminal {
 		s.width = n
 	}
@@ -87,6 +90,14 @@ func (a *app) printRaw(line []byte) error {
 }
 
 func encodeJSON(v any) (string, error) {
+	line, err := plainJSON(v)
+	if err != nil {
+		return line, err
+	}
+	return withPathBytes(line, v)
+}
+
+func plainJSON(v any) (string, error) {
 	var line strings.Builder
 	enc := json.NewEncoder(&line)
 	enc.SetEscapeHTML(false)

@@ -16,6 +16,7 @@ const slowBuild = time.Second
 // buildBar shows on a terminal how far a build has come, if it takes long.
 type buildBar struct {
 	on    bool
+	what  string // is done; "" is a build
 	start time.Time
 	bar   *progressbar.ProgressBar
 }
@@ -29,14 +30,30 @@ func (b *buildBar) show(p index.Progress) {
 	if !b.on || time.Since(b.start) < slowBuild {
 		return
 	}
+	if b.what == "" {
+		b.what = "indexing"
+	}
 	if b.bar == nil {
 		b.bar = progressbar.NewOptions64(p.TotalBytes,
 			progressbar.OptionSetWriter(os.Stderr), progressbar.OptionShowBytes(true),
-			progressbar.OptionSetDescription("indexing"), progressbar.OptionClearOnFinish(),
+			progressbar.OptionSetDescription(b.what), progressbar.OptionClearOnFinish(),
 			progressbar.OptionThrottle(100*time.Millisecond))
 	}
 	b.bar.ChangeMax64(max(p.TotalBytes, p.Bytes))
 	_ = b.bar.Set64(p.Bytes) // a bar that can't be drawn is no error
+}
+
+// count shows how many things were looked at, where nobody knows how many there
+// are.
+func (b *buildBar) count(n int) {
+	if !b.on || time.Since(b.start) < slowBuild {
+		return
+	}
+	if b.bar == nil {
+		b.bar = progressbar.NewOptions(-1, progressbar.OptionSetWriter(os.Stderr), progressbar.OptionSetDescription("checking"),
+			progressbar.OptionShowCount(), progressbar.OptionClearOnFinish(), progressbar.OptionThrottle(100*time.Millisecond))
+	}
+	_ = b.bar.Set(n) // a bar that can't be drawn is no error
 }
 
 func (b *buildBar) done() {

@@ -24,7 +24,8 @@ func (a *app) psmCommand() *cobra.Command {
 		Use:   "psm",
 		Short: "Progressive summaries: what a session came to, answer by answer",
 		Long: `Progressive summaries stand in a file of their own beside the session, which is
-made by psm run and by nothing else. The session itself is only read.`,
+made by psm run, and by append where the setting psm.enabled is on. The session
+itself is only read.`,
 		Example: "  gjc-index psm run 0195c2\n  gjc-index psm show 0195c2",
 		Args:    rootArgs,
 		RunE:    func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
@@ -55,10 +56,17 @@ batch that fails is tried again a few times; what was summed up stays.`,
 			if limit <= 0 {
 				return usagef("--timeout %v: it is a time above 0", limit)
 			}
+			if !cmd.Flags().Changed("exec") {
+				set, err := a.settings()
+				if err != nil {
+					return err
+				}
+				command = set.PSMExec
+			}
 			return a.withIndex(cmd.Context(), func(x *index.Index) error { return a.psmRun(cmd.Context(), x, args[0], command, limit) })
 		},
 	}
-	cmd.Flags().StringVar(&command, "exec", "", "ask the command `CMD` for the summaries")
+	cmd.Flags().StringVar(&command, "exec", "", "ask the command `CMD` for the summaries (default: the setting psm.exec)")
 	cmd.Flags().DurationVar(&limit, "timeout", psm.CommandLimit, "how long the command may take over a batch, as in `30s`")
 	return cmd
 }
@@ -80,11 +88,7 @@ func (a *app) psmRun(ctx context.Context, x *index.Index, ref, command string, l
 	if err := a.ownPlace(row.Path); err != nil {
 		return err
 	}
-	opt := psm.Options{Redact: redact.Text, Now: a.now}
-	if command != "" {
-		opt.Summarizer = psm.Command{Shell: command, Limit: limit}
-	}
-	rep, err := psm.Run(ctx, a.fsys, row.Path, opt)
+	rep, err := psm.Run(ctx, a.fsys, row.Path, a.psmOptions(command, limit))
 	if err == nil || rep.Inputs > 0 {
 		if a.json {
 			if jerr := a.printJSON(psmRunJSON{row.ID, psm.LogPath(row.Path), rep.Inputs, rep.Summaries, rep.Pending}); err == nil {
@@ -106,6 +110,37 @@ func (a *app) psmRun(ctx context.Context, x *index.Index, ref, command string, l
 		a.note("%s left to be done: run it again", count(rep.Pending, "answer"))
 	}
 	return fmt.Errorf("sum up %s: %s%w", ref, redact.Text(err.Error()), silent{err})
+}
+
+// psmOptions say how sessions are summed up, by a command or without one.
+func (a *app) psmOptions(command string, limit time.Duration) psm.Options {
+	opt := psm.Options{Redact: redact.Text, Now: a.now, Log: a.logger()}
+	if command != "" {
+		opt.Summarizer = psm.Command{Shell: command, Limit: limit}
+	}
+	return opt
+}
+
+// sumUp sums up what was appended to the session at path, if the settings ask
+// for it. The records are in the file whatever becomes of this: what fails is
+// told and left to the next time.
+func (a *app) sumUp(ctx context.Context, path string) error {
+	set, err := a.settings()
+	if err != nil || !set.PSMEnabled {
+		return err
+	}
+	if err := a.ownPlace(path); err != nil {
+		return nil // nothing is made there
+	}
+	if err := a.out.Flush(); err != nil { // the receipt is not kept waiting
+		return err
+	}
+	opt := a.psmOptions(set.PSMExec, psm.CommandLimit)
+	opt.Attempts = 1
+	if _, err := psm.Run(ctx, a.fsys, path, opt); err != nil && ctx.Err() == nil && !errors.Is(err, psm.ErrBusy) {
+		a.note("the entries are in; they could not be summed up: %s", redact.Text(sentence(err)))
+	}
+	return nil
 }
 
 // ownPlace refuses a session of an older layout: nothing of ours is made there.

@@ -98,6 +98,11 @@ func (a *app) listPrompts(ctx context.Context, ref string) error {
 	if err != nil {
 		return err
 	}
+	width := 0 // ids have 8 digits or 16, see append
+	for _, p := range prompts {
+		id, _ := p.Entry.ID()
+		width = max(width, len(plain(id)))
+	}
 	for _, p := range prompts {
 		id, _ := p.Entry.ID()
 		if a.json {
@@ -106,7 +111,7 @@ func (a *app) listPrompts(ctx context.Context, ref string) error {
 			}
 			continue
 		}
-		a.printf("%4d  %s  %s\n", p.Number, plain(id), preview(p.Text, 70))
+		a.printf("%4d  %s  %s\n", p.Number, pad(plain(id), width), preview(p.Text, 70))
 	}
 	return nil
 }

@@ -35,6 +35,9 @@ the files. Arguments after -- are never flags.`,
   gjc-index search -- --error-on-warnings`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			a.spareGC()
+			if err := a.defaultLimit(cmd, &f.limit, func(s settings) int { return s.SearchLimit }); err != nil {
+				return err
+			}
 			return a.search(cmd, f, strings.Join(args, " "))
 		},
 	}

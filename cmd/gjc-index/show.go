@@ -21,12 +21,13 @@ func (a *app) showCommand() *cobra.Command {
 		Use:   "show ID",
 		Short: "Show one session: the path that ends at its last entry",
 		Long: `Show one session: the path that ends at its last entry, or at --branch.
-ID is a session id, the beginning of one, or a path. With --json each entry is
-printed as the file has it.`,
+ID is a session id, the beginning of one, or a path. Entries that were archived
+are shown in their old places. With --json each entry is printed as the file has
+it.`,
 		Example: `  gjc-index show 0195c2
   gjc-index show 0195c2 --from 10 --to 20
   gjc-index show 0195c2 --all-branches --json | jq -r .type`,
-		Args: oneArg("a session id"), ValidArgsFunction: a.completeID,
+		Args: oneArg("a session id"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return a.withIndex(cmd.Context(), func(x *index.Index) error { return a.show(cmd, x, args[0], f) })
 		},
@@ -48,7 +49,12 @@ func (a *app) show(cmd *cobra.Command, x *index.Index, ref string, f showFlags) 
 	return a.with(cmd.Context(), x, ref, !f.strict, func(s found) error { return a.showFound(cmd, x, s, f) })
 }
 
-func (a *app) showFound(cmd *cobra.Command, x *index.Index, s found, f showFlags) error {
+func (a *app) showFound(cmd *cobra.Command, x *index.Index, s found, f showFlags) (err error) {
+	if f.entry == "" || s.tree.Entry(f.entry) == nil {
+		if s, err = a.withSmallArchive(cmd.Context(), s); err != nil {
+			return err
+		}
+	}
 	if f.entry != "" {
 		return a.showEntry(s, f.entry)
 	}

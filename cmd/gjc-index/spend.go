@@ -44,7 +44,7 @@ taken as free.`,
 	fl := cmd.Flags()
 	fl.StringVar(&f.by, "by", "", "a row for each `GROUP`: day, model, provider, project or session")
 	fl.StringVar(&f.since, "since", "", "from `T` on: a day, a time, or an age such as 7d or 12h")
-	fl.StringVar(&f.tz, "tz", "", "days and times in `ZONE`, such as Europe/Berlin or UTC (default: this machine's)")
+	fl.StringVar(&f.tz, "tz", "", "days and times in `ZONE`, such as Europe/Berlin or UTC (default: the setting usage.tz, else this machine's)")
 	fl.BoolVar(&f.csv, "csv", false, "print comma-separated values, the names first")
 	complete(cmd, "by", usageGroups...)
 	return cmd
@@ -94,6 +94,10 @@ func (a *app) usageFilter(cmd *cobra.Command, f usageFlags) (index.UsageFilter, 
 			return out, usagef("--tz %q is no time zone: give a name such as Europe/Berlin, or UTC", f.tz)
 		}
 		out.Zone = zone
+	} else if set, err := a.settings(); err != nil {
+		return out, err
+	} else if set.Zone != nil {
+		out.Zone = set.Zone
 	}
 	since, err := parseWhen(f.since, a.now().In(out.Zone))
 	out.Since = since

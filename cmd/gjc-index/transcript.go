@@ -20,8 +20,9 @@ type found struct {
 	ref       string // as the user gave it
 	row       index.Row
 	tree      *jsonl.Tree
-	malformed int // lines that could not be read
-	firstBad  int // the first of them
+	present   *jsonl.Tree // what the file itself holds, if tree has archived entries too
+	malformed int         // lines that could not be read
+	firstBad  int         // the first of them
 	recovered int
 	entry     func(e *jsonl.Entry) (*jsonl.Entry, error)
 	close     func() error // ends the reading of entries
@@ -267,6 +268,9 @@ func (f found) leaf(id string) (jsonl.Leaf, error) {
 }
 
 func noEntry(row index.Row, id string) error {
+	if row.ID == "" { // the index doesn't know the file
+		row.ID = filepath.Base(row.Path)
+	}
 	return fmt.Errorf("session %s has no entry %q; gjc-index tree %s shows them%w", row.ID, id, row.ID, silent{fs.ErrNotExist})
 }
 

@@ -17,9 +17,10 @@ func (a *app) treeCommand() *cobra.Command {
 		Use:   "tree ID",
 		Short: "Show a session's branches and labels",
 		Long: `Show a session as a tree: one line an entry, branches indented, labels in
-brackets, the last entry marked.`,
+brackets, the last entry marked. Entries that were archived stand in their old
+places; to go on from one of them, bring them back with unarchive.`,
 		Example: "  gjc-index tree 0195c2\n  gjc-index tree 0195c2 --json | jq -r 'select(.label) | .id'",
-		Args:    oneArg("a session id"), ValidArgsFunction: a.completeID,
+		Args:    oneArg("a session id"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return a.withIndex(cmd.Context(), func(x *index.Index) error {
 				return a.with(cmd.Context(), x, args[0], !strict, func(s found) error { return a.printTree(cmd.Context(), s) })
@@ -43,12 +44,17 @@ type nodeJSON struct {
 	Leaf     bool    `json:"leaf"`
 	Children int     `json:"children"`
 	Text     string  `json:"text"`
+	Archived bool    `json:"archived,omitempty"` // only the archive has it
 }
 
 // maxPreview is how much of an entry's text a tree shows, in columns.
 const maxPreview = 200
 
 func (a *app) printTree(ctx context.Context, s found) error {
+	s, err := a.withSmallArchive(ctx, s)
+	if err != nil {
+		return err
+	}
 	last := s.tree.LeafEntry(jsonl.LeafLast())
 	roots := s.tree.Roots()
 	if len(roots) == 0 {
@@ -83,7 +89,7 @@ func nodeOf(s found, n *jsonl.Node, depth int) (nodeJSON, error) {
 	out := nodeJSON{
 		ID: jsonl.Display(id), ParentID: orNull(jsonl.Display(parent)), Depth: depth, Type: jsonl.Display(e.Type()), Role: orNull(jsonl.Display(e.Role())),
 		Line: e.Line, Label: orNull(jsonl.Display(n.Label)), Children: len(n.Children),
-		Text: preview(jsonl.Display(describe(e).text), maxPreview),
+		Text: preview(jsonl.Display(describe(e).text), maxPreview), Archived: s.isArchived(e),
 	}
 	if t, ok := e.Time(); ok {
 		out.Time = jsonTime(t)
@@ -111,7 +117,14 @@ func (a *app) drawTree(ctx context.Context, s found, roots []*jsonl.Node, last *
 		if err != nil {
 			return err
 		}
-		a.drawNode(e, b.node.Label, b.first, b.node.Entry == last)
+		end := ""
+		switch {
+		case b.node.Entry == last:
+			end = " ← last"
+		case s.isArchived(e):
+			end = " (archived)"
+		}
+		a.drawNode(e, b.node.Label, b.first, end)
 		stack = append(stack, branches(b.node.Children, b.rest, len(b.node.Children) > 1)...)
 	}
 	return nil
@@ -133,7 +146,8 @@ func branches(nodes []*jsonl.Node, prefix string, fork bool) []branch {
 	return out
 }
 
-func (a *app) drawNode(e *jsonl.Entry, label, prefix string, leaf bool) {
+// drawNode draws one entry; end stands behind it.
+func (a *app) drawNode(e *jsonl.Entry, label, prefix, end string) {
 	width := a.screen.width
 	// A session that branches a hundred times must not push its text off the screen.
 	if deep := []rune(prefix); len(deep) > width/2 {
@@ -141,10 +155,6 @@ func (a *app) drawNode(e *jsonl.Entry, label, prefix string, leaf bool) {
 	}
 	d := describe(e)
 	id, _ := e.ID()
-	end := ""
-	if leaf {
-		end = " ← last"
-	}
 	room := width - len([]rune(prefix+end))
 	who := preview(id+" "+d.who, room)
 	room -= uniseg.StringWidth(who)

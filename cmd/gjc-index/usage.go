@@ -4,12 +4,11 @@ package main
 
 import (
 	"fmt"
+	"io"
 	"strings"
 	"unicode/utf8"
 
 	"github.com/spf13/cobra"
-
-	"github.com/gajae-code/gjc-index/index"
 )
 
 // wrongFlag is what cobra says of flags, in our words.
@@ -114,7 +113,7 @@ func oneArg(what string) cobra.PositionalArgs {
 
 // valued are the flags whose value may not be empty: one comes from a variable
 // that is not set, and would silently mean something else.
-var valued = []string{"home", "session-dir", "cwd", "project", "since", "until", "session", "entry", "branch", "leaf", "format", "out"}
+var valued = []string{"home", "session-dir", "config", "colour", "directory-migration", "cwd", "project", "since", "until", "session", "entry", "branch", "leaf", "format", "out", "dir", "html", "label"}
 
 // mustBeText refuses what is no UTF-8: a file would hold something else.
 func mustBeText(what, text string) error {
@@ -133,14 +132,18 @@ func (a *app) checkFlags(cmd *cobra.Command, _ []string) error {
 	if cmd.Flags().Changed("max-line") && a.maxLine < 1 {
 		return usagef("--max-line is a number of bytes from 1 on")
 	}
-	return nil
+	return a.chooseColour()
 }
 
 func helpCommand(root *cobra.Command) *cobra.Command {
 	return &cobra.Command{
-		Use: "help [COMMAND]", Short: "Help about a command",
-		Example: "  gjc-index help search",
-		RunE: func(_ *cobra.Command, args []string) error {
+		Use: "help [COMMAND]", Short: "Help about a command; help exit says what the exit statuses mean",
+		Example: "  gjc-index help search\n  gjc-index help exit",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if len(args) == 1 && args[0] == "exit" {
+				_, err := io.WriteString(cmd.OutOrStdout(), exitHelp())
+				return err
+			}
 			c, rest, err := root.Find(args)
 			if err != nil || len(rest) > 0 {
 				return noCommand(root, strings.Join(args, " "))
@@ -155,6 +158,9 @@ func helpCommand(root *cobra.Command) *cobra.Command {
 					names = append(names, fmt.Sprintf("%s\t%s", c.Name(), c.Short))
 				}
 			}
+			if len(args) == 0 {
+				names = append(names, "exit\tWhat the exit statuses mean")
+			}
 			return names, cobra.ShellCompDirectiveNoFileComp
 		},
 	}
@@ -166,33 +172,4 @@ func complete(cmd *cobra.Command, flag string, words ...string) {
 	if err != nil {
 		panic(err) // no such flag, or twice: a bug
 	}
-}
-
-// mostOffered is how many ids a shell is offered.
-const mostOffered = 100
-
-// completeID offers the ids of the sessions that were active last, with what
-// they are called; also those that begin with what was typed.
-func (a *app) completeID(cmd *cobra.Command, args []string, typed string) ([]string, cobra.ShellCompDirective) {
-	if len(args) > 0 {
-		return nil, cobra.ShellCompDirectiveNoFileComp
-	}
-	a.quiet, a.noRefresh = true, true
-	var offered []string
-	_ = a.withIndex(cmd.Context(), func(x *index.Index) error { // what fails offers nothing
-		rows, _, err := x.Sessions(cmd.Context(), index.Filter{})
-		if err != nil {
-			return err
-		}
-		for row, err := range rows {
-			if err != nil || len(offered) == mostOffered {
-				return err
-			}
-			if strings.HasPrefix(strings.ToLower(row.ID), strings.ToLower(typed)) && canBeID(row.ID) {
-				offered = append(offered, row.ID+"\t"+fit(titleOf(row), 60))
-			}
-		}
-		return nil
-	})
-	return offered, cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveKeepOrder
 }

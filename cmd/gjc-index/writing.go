@@ -38,8 +38,8 @@ type writeFlags struct {
 }
 
 func (f *writeFlags) addMigration(cmd *cobra.Command) {
-	cmd.Flags().StringVar(&f.migration, "directory-migration", string(scope.CopyRetain),
-		"what becomes of a session of an older layout that is written: `HOW` is copy-retain or disabled")
+	cmd.Flags().StringVar(&f.migration, "directory-migration", "",
+		"what becomes of a session of an older layout that is written: `HOW` is copy-retain (default) or disabled")
 	complete(cmd, "directory-migration", string(scope.CopyRetain), string(scope.Disabled))
 }
 
@@ -48,21 +48,25 @@ func (f *writeFlags) add(cmd *cobra.Command) {
 	cmd.Flags().DurationVar(&f.wait, "wait", 0, "wait up to `D`, such as 5s, while another process writes the session")
 }
 
-// policy is --directory-migration, checked.
-func (f writeFlags) policy() (scope.Policy, error) {
+// policy is --directory-migration, checked; without it the setting.
+func (a *app) policy(f writeFlags) (scope.Policy, error) {
 	p := scope.Policy(f.migration)
-	if p != scope.CopyRetain && p != scope.Disabled {
+	if f.migration != "" && p != scope.CopyRetain && p != scope.Disabled {
 		return "", usagef("--directory-migration is copy-retain or disabled, not %q", f.migration)
 	}
 	if f.wait < 0 {
 		return "", usagef("--wait %v: it is a time from 0 on, such as 5s", f.wait)
 	}
-	return p, nil
+	if f.migration != "" {
+		return p, nil
+	}
+	s, err := a.settings()
+	return s.Migration, err
 }
 
 // store is the store of the home, for writing.
 func (a *app) store(f writeFlags) (*session.Store, error) {
-	p, err := f.policy()
+	p, err := a.policy(f)
 	if err != nil {
 		return nil, err
 	}
@@ -186,7 +190,7 @@ func (a *app) withSession(ctx context.Context, ref string, f writeFlags, opt ses
 	if err != nil {
 		return err
 	}
-	opt.Wait = f.wait
+	opt.Wait, opt.Existing = f.wait, true
 	s, err := st.Open(ctx, t.Path, opt)
 	if err != nil {
 		return openError(ref, err)

@@ -70,7 +70,7 @@ func (b *bench) all(ctx context.Context, sizes []string, big int64) error {
 		if err != nil {
 			return err
 		}
-		for _, step := range []func(context.Context, string, string) error{b.fieldReader, b.rebuild, b.unchanged, b.appended, b.prompts, b.scans} {
+		for _, step := range []func(context.Context, string, string) error{b.fieldReader, b.rebuild, b.unchanged, b.appended, b.prompts, b.scans, b.usageByDay, b.exported} {
 			if err := step(ctx, size, home); err != nil {
 				return fmt.Errorf("%s: %w", size, err)
 			}
@@ -82,7 +82,10 @@ func (b *bench) all(ctx context.Context, sizes []string, big int64) error {
 	if err := b.load(ctx); err != nil {
 		return err
 	}
-	return b.bigSession(ctx, big)
+	if err := b.bigSession(ctx, big); err != nil {
+		return err
+	}
+	return b.life(ctx, big)
 }
 
 // corpus makes a home of the size once, and gives its directory.

@@ -26,7 +26,7 @@ var layers = map[string][]string{
 	"scope":               {"storage", "jsonl", "golang.org/x/sys"},
 	"session/checkpoint":  {"jsonl"},
 	"session/chat":        {"jsonl"},
-	"session":             {"storage", "blob", "jsonl", "scope", "session/checkpoint"},
+	"session":             {"storage", "blob", "jsonl", "scope", "session/checkpoint", "github.com/klauspost/compress/zstd"},
 	"session/redact":      {},
 	"session/psm":         {"storage", "jsonl", "session"},
 	"session/export": {"storage", "blob", "jsonl", "session", "session/chat", "github.com/klauspost/compress/zstd", "github.com/yuin/goldmark",
@@ -45,6 +45,8 @@ var layers = map[string][]string{
 	"internal/historycase": {"storage", "migrations", "history", "github.com/jmoiron/sqlx", "github.com/google/go-cmp"},
 	"internal/corpus":      {"scope"},
 	"internal/corpus/cmd":  {"internal/corpus"},
+	"internal/release":     {},
+	"internal/pictures":    {"github.com/rivo/uniseg"},
 }
 
 // sourceFiles calls fn for every Go file of the module that is no test.

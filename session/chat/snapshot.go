@@ -50,7 +50,11 @@ func (c *Chat) Page(id SnapshotID, from, limit int) (Page, error) {
 	if id != c.Snapshot() {
 		return Page{}, ErrStale
 	}
-	items := c.Items()
+	return PageOf(id, c.Items(), from, limit), nil
+}
+
+// PageOf is the page of items that Page gives.
+func PageOf(id SnapshotID, items []Item, from, limit int) Page {
 	if from < 0 {
 		from += len(items)
 	}
@@ -65,7 +69,33 @@ func (c *Chat) Page(id SnapshotID, from, limit int) (Page, error) {
 		}
 		to++
 	}
-	return Page{Snapshot: id, Items: items[from:to:to], From: from, Total: len(items)}, nil
+	return Page{Snapshot: id, Items: items[from:to:to], From: from, Total: len(items)}
+}
+
+// Settled reports whether there are n items and the entries so far settle what
+// they say: the turn after theirs has begun, no tool of theirs is at work and no
+// message of theirs is in pieces. So a page of them can be shown before the rest
+// of the path is read. Previews are bounded among those that were read.
+func (c *Chat) Settled(n int) bool {
+	turn, seen := "", 0
+	for i := range c.slots {
+		s := &c.slots[i]
+		live := s.stream != nil && c.streams[s.stream.display] == s.stream
+		switch {
+		case s.stream != nil && !live:
+			continue // a final message has come
+		case seen == n:
+			if s.item.Turn != turn {
+				return true
+			}
+			continue
+		case live, s.item.Tool != nil && s.item.Tool.State == Running:
+			return false
+		}
+		turn = s.item.Turn
+		seen++
+	}
+	return false
 }
 
 // size is about how many bytes an item is worth.

@@ -2,6 +2,7 @@ package checkpoint
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/gajae-code/gjc-index/jsonl"
 )
@@ -24,7 +25,8 @@ type ArchivePlan struct {
 	Branches []int  // last entries of the branches that move
 	Live     []int  // the leaves whose context stays what it is
 
-	onLive []bool // on the path of a live leaf
+	onLive []bool          // on the path of a live leaf
+	named  map[string]bool // answers that a usage record names
 }
 
 // PlanArchive finds what of a transcript nobody needs for a context: entries
@@ -99,13 +101,13 @@ func (a *archiver) path(leaf, above int) []int {
 // the path.
 func (a *archiver) compaction(path []int) (compaction, first int) {
 	compaction = len(path) - 1
-	for compaction >= 0 && a.nodes[path[compaction]].Type != "compaction" {
+	for compaction >= 0 && a.nodes[path[compaction]].Type() != "compaction" {
 		compaction--
 	}
 	if compaction < 0 {
 		return -1, -1
 	}
-	kept := a.nodes[path[compaction]].FirstKept
+	kept := a.nodes[path[compaction]].FirstKept()
 	for first = compaction - 1; first >= 0 && kept != ""; first-- {
 		if a.nodes[path[first]].ID == kept {
 			return compaction, first
@@ -129,7 +131,7 @@ func (a *archiver) findLive(opt ArchiveOptions, shared []int) {
 	a.aside = make([]bool, len(a.nodes))
 	a.needed = make([]bool, len(a.nodes))
 	for i := range a.nodes {
-		leaf := a.nodes[i].Type != "label" && !inner[i]
+		leaf := a.nodes[i].Type() != "label" && !inner[i]
 		if leaf {
 			a.leaves = append(a.leaves, i)
 		}
@@ -168,13 +170,13 @@ func (a *archiver) needRest(leaf int) bool {
 func (a *archiver) inner() []bool {
 	inner := make([]bool, len(a.nodes))
 	for i := range a.nodes {
-		if a.nodes[i].Type == "label" {
+		if a.nodes[i].Type() == "label" {
 			continue
 		}
 		p := a.nodes[i].Parent
 		for p >= 0 && !inner[p] {
 			inner[p] = true
-			if a.nodes[p].Type != "label" {
+			if a.nodes[p].Type() != "label" {
 				break
 			}
 			p = a.nodes[p].Parent
@@ -211,11 +213,14 @@ func (a *archiver) below(top int) []bool {
 
 // need marks what a live leaf's path needs.
 func (a *archiver) need(path []int) {
+	for _, at := range path {
+		a.passed[at] = true
+	}
+	path = a.deciding(path)
 	facts := make([]jsonl.PathEntry, len(path))
 	for i, at := range path {
 		n := &a.nodes[at]
-		facts[i] = jsonl.PathEntry{Type: n.Type, ID: n.ID, Role: n.Role, FirstKept: n.FirstKept}
-		a.passed[at] = true
+		facts[i] = jsonl.PathEntry{Type: n.Type(), ID: n.ID, Role: n.Role(), FirstKept: n.FirstKept()}
 	}
 	needed := jsonl.NeededForContext(facts)
 	a.spareAnswers(path, facts, needed)
@@ -224,6 +229,40 @@ func (a *archiver) need(path []int) {
 			a.needed[path[i]] = true
 		}
 	}
+}
+
+// deciding is a path without the entries that decide nothing of its context:
+// before the first entry that its compaction kept, texts that are not sent any
+// more, and of answers that follow one another all but the first and the last.
+func (a *archiver) deciding(path []int) []int {
+	compaction, kept := a.compaction(path)
+	if compaction < 0 {
+		return path
+	}
+	if kept < 0 {
+		kept = compaction
+	}
+	if first := slices.Index(path[:kept], a.plan.First); first >= 0 {
+		kept = first // what stands from there on stays in any case
+	}
+	few := make([]int, 0, len(path)-kept)
+	run := 0 // of answers, the one before
+	for _, at := range path[:kept] {
+		n := &a.nodes[at]
+		switch typ := n.Type(); {
+		case typ == "message" && n.answer:
+			if run++; run > 2 {
+				few = few[:len(few)-1]
+			}
+			few = append(few, at)
+			continue
+		case typ == "message", typ == "custom_message", typ == "branch_summary", typ == "custom", typ == "compaction":
+			continue
+		}
+		run = 0
+		few = append(few, at)
+	}
+	return append(few, path[kept:]...)
 }
 
 // choose marks what moves: of live paths what stands before the first kept
@@ -247,13 +286,21 @@ func (a *archiver) choose(before []int) {
 	}
 }
 
-// keepUsage takes back the usage records whose requests are not finished.
+// keepUsage takes back the usage records whose requests are not finished. An
+// answer that no record names is a request by itself.
 func (a *archiver) keepUsage() {
+	named := map[string]bool{}
+	for i := range a.nodes {
+		if said := a.nodes[i].said; said != nil && said.counts && said.fact.answer != "" {
+			named[said.fact.answer] = true
+		}
+	}
+	a.plan.named = named
 	var facts []usageFact
 	var at []int
 	for i := range a.nodes {
 		n := &a.nodes[i]
-		if f, ok := n.usage(); ok {
+		if f, ok := n.usage(); ok && (f.request != "" || named[f.answer]) {
 			f.kept = !a.plan.Moves[i]
 			facts, at = append(facts, f), append(at, i)
 		}

@@ -12,7 +12,9 @@ type ArchiveFold struct {
 
 // Fold begins to make the plan's checkpoints. origin is the session's id.
 func (p *ArchivePlan) Fold(origin string) *ArchiveFold {
-	return &ArchiveFold{plan: p, usage: NewUsageFold(UsageOptions{Origin: origin})}
+	usage := NewUsageFold(UsageOptions{Origin: origin})
+	usage.named = p.named
+	return &ArchiveFold{plan: p, usage: usage}
 }
 
 // Add takes the entry at a position, whether it moves or stays; all are given,

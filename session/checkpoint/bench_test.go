@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"unique"
 
 	"github.com/gajae-code/gjc-index/jsonl"
 )
@@ -15,14 +16,14 @@ func BenchmarkPlanArchive(b *testing.B) {
 		b.Run(fmt.Sprint(branches, " branches"), func(b *testing.B) {
 			nodes := make([]Node, 0, 100_100)
 			add := func(typ, role string, parent int) {
-				nodes = append(nodes, Node{ID: fmt.Sprint("e", len(nodes)), Type: typ, Role: role, Parent: parent, heavy: true, answer: role == "assistant"})
+				nodes = append(nodes, Node{ID: fmt.Sprint("e", len(nodes)), kind: unique.Make(nodeKind{typ, role}), Parent: parent, heavy: true, answer: role == "assistant"})
 			}
 			for i := range 100_000 {
 				add("message", []string{"user", "assistant", "toolResult"}[i%3], i-1)
 			}
 			add("compaction", "", len(nodes)-1)
 			compaction := len(nodes) - 1
-			nodes[compaction].FirstKept = "e99990"
+			nodes[compaction].said = &nodeSay{firstKept: "e99990"}
 			for range branches {
 				add("message", "user", compaction)
 			}

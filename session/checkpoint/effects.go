@@ -1,6 +1,7 @@
 package checkpoint
 
 import (
+	"bytes"
 	"slices"
 
 	"github.com/gajae-code/gjc-index/jsonl"
@@ -76,6 +77,9 @@ func (x *Effects) note(e *jsonl.Entry) {
 		if name, data := customOf(e); name == jsonl.KindExecutionEffects {
 			x.carried(data)
 		}
+		return
+	}
+	if raw := e.Raw(); raw != nil && !bytes.Contains(raw, []byte("toolCall")) && !bytes.Contains(raw, []byte(`\u`)) {
 		return
 	}
 	for _, call := range jsonl.ToolCallsOf(messageOf(e)) {

@@ -27,6 +27,9 @@ type UsageFold struct {
 	requests map[string]*request
 	order    []string // request names, each once
 	held     []answer // see Hold
+
+	named  map[string]bool // the answers that records name; nil: any may be
+	direct Usage           // answers that are requests by themselves
 }
 
 // request is the last record of a request.
@@ -62,7 +65,7 @@ func FoldUsage(entries []*jsonl.Entry, opt UsageOptions) *Usage {
 func (f *UsageFold) Add(e *jsonl.Entry) {
 	switch {
 	case e.Role() == "assistant":
-		f.answers = append(f.answers, answerOf(&f.fields, e))
+		f.answer(answerOf(&f.fields, e))
 	case e.Type() == "custom":
 		switch name, data := customOf(e); name {
 		case jsonl.KindUsage:
@@ -76,6 +79,15 @@ func (f *UsageFold) Add(e *jsonl.Entry) {
 			}
 		}
 	}
+}
+
+// answer takes an answer. One that no record names needn't be remembered.
+func (f *UsageFold) answer(a answer) {
+	if f.named == nil || f.named[a.id] {
+		f.answers = append(f.answers, a)
+		return
+	}
+	f.direct.add(f.group(a.timestamp, a.r.Provider, a.r.Model), a.r.sum())
 }
 
 func answerOf(f *jsonl.Fields, e *jsonl.Entry) answer {
@@ -115,6 +127,7 @@ func (f *UsageFold) group(timestamp, provider, model string) UsageGroup {
 func (f *UsageFold) Usage() *Usage {
 	u := &Usage{}
 	u.Add(&f.kept)
+	u.Add(&f.direct)
 	said := make(map[string]bool) // by answer: it says itself what was used
 	for i := range f.answers {
 		a := &f.answers[i]

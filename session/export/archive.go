@@ -10,7 +10,9 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"maps"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/klauspost/compress/zstd"
@@ -30,6 +32,10 @@ type ArchiveOptions struct {
 	// Redact takes secrets out of a text and counts them; nil takes none out,
 	// and every file of the archive is byte for byte the one it was made from.
 	Redact func(text string) (clean string, secrets int)
+
+	// Suspect reports whether a record's JSON may hold a secret: one that it
+	// says false of stays as it is, unread. nil says true of all.
+	Suspect func(json []byte) bool
 
 	Blobs    string            // directory of the blobs; "" is none
 	MaxLine  int64             // see jsonl.ReadOptions
@@ -57,7 +63,7 @@ func WriteArchive(ctx context.Context, w io.Writer, fsys storage.FS, sources []S
 	if err != nil {
 		return rep, err
 	}
-	a := &archiver{ctx: ctx, fsys: fsys, opt: opt, tw: tar.NewWriter(z), refs: map[string]bool{}, rep: &rep}
+	a := &archiver{ctx: ctx, fsys: fsys, opt: opt, tw: tar.NewWriter(z), refs: map[string]bool{}, rep: &rep, buf: make([]byte, 256<<10), window: make([]byte, 0, 256<<10)}
 	a.m = manifest{Format: manifestFormat, V: 1, Redacted: opt.Redact != nil, Sessions: []manifestSession{}, Files: []manifestFile{}}
 	err = a.all(sources)
 	if err == nil {
@@ -75,6 +81,9 @@ type archiver struct {
 	refs map[string]bool // blobs, by their digits
 	rep  *ArchiveReport
 	done int64
+
+	buf    []byte // of the goroutine that writes
+	window []byte // of the one that reads
 }
 
 // all writes the archive. Files are made ready, which redaction makes long, by
@@ -150,6 +159,9 @@ func (a *archiver) session(ctx context.Context, i int, src Source, ready chan<- 
 	names := namer{redact: a.opt.Redact, taken: map[string]bool{}, secrets: &a.rep.Secrets}
 	entry := manifestSession{ID: src.ID, Cwd: names.text(src.Cwd), Dir: dir}
 	for _, f := range files {
+		if a.opt.Redact != nil && a.isOld(f.path) {
+			continue
+		}
 		entry.Transcript = names.name(f.name) // the last one is
 		name := dir + "/" + entry.Transcript
 		if !safeName(name) {
@@ -185,13 +197,18 @@ func (a *archiver) file(name, path string) (m member, err error) {
 		return m, errors.Join(err, f.Close())
 	}
 	m = member{name: name, size: info.Size, time: info.ModTime, close: f.Close, write: func(w io.Writer) error {
-		_, err := io.CopyN(w, io.NewSectionReader(f, 0, info.Size), info.Size)
-		return err
+		return copySection(w, f, 0, info.Size, a.buf)
 	}}
-	if a.opt.Redact != nil {
-		if m, err = a.redacted(m, f); err != nil {
-			return m, errors.Join(fmt.Errorf("archive %s: %w", path, err), f.Close())
-		}
+	switch {
+	case a.opt.Redact != nil:
+		m, err = a.redacted(m, f, path)
+	case strings.HasSuffix(name, packedEnding):
+		refs := &refFinder{found: map[string]bool{}}
+		err = a.unpacked(path, refs)
+		m.refs = refs.found
+	}
+	if err != nil {
+		return m, errors.Join(fmt.Errorf("archive %s: %w", path, err), f.Close())
 	}
 	return m, nil
 }
@@ -204,6 +221,7 @@ type member struct {
 	time  int64 // Unix ns
 	write func(w io.Writer) error
 	close func() error
+	refs  map[string]bool // blobs that are named in it where its bytes don't show
 }
 
 func (a *archiver) put(m member) error {
@@ -213,6 +231,7 @@ func (a *archiver) put(m member) error {
 	}
 	sum := sha256.New()
 	refs := &refFinder{found: a.refs}
+	maps.Copy(a.refs, m.refs)
 	if err := m.write(&watched{a, io.MultiWriter(a.tw, sum, refs)}); err != nil {
 		return fmt.Errorf("archive %s: %w", m.name, err)
 	}

@@ -34,7 +34,7 @@ func BenchmarkArchive(b *testing.B) {
 		b.Run(name, func(b *testing.B) {
 			b.SetBytes(size)
 			for b.Loop() {
-				opt := ArchiveOptions{Redact: redactor, Blobs: filepath.Join(home, "blobs")}
+				opt := ArchiveOptions{Redact: redactor, Suspect: redact.Suspect, Blobs: filepath.Join(home, "blobs")}
 				if _, err := WriteArchive(context.Background(), io.Discard, storage.Disk(storage.Policy{}), sources, opt); err != nil {
 					b.Fatal(err)
 				}

@@ -20,16 +20,19 @@ var pageScript string
 // is made while they are written; the style puts it beside them.
 func (d *document) html() error {
 	d.pageHead()
-	d.w.WriteString("<main id=\"entries\">\n")
-	out := outline{}
+	d.w.WriteString("<main id=\"entries\">\n<section>\n")
+	out, shown := outline{}, 0
 	_, err := d.items(func(it item) error {
+		if shown++; shown%sectionItems == 0 {
+			d.w.WriteString("</section><section>\n")
+		}
 		out.add(it)
 		return d.article(it)
 	})
 	if err != nil {
 		return err
 	}
-	d.w.WriteString("</main>\n")
+	d.w.WriteString("</section>\n</main>\n")
 	out.write(d.w)
 	d.w.WriteString("<footer>")
 	for _, line := range d.ending() {
@@ -38,6 +41,11 @@ func (d *document) html() error {
 	d.w.WriteString("</footer>\n<script>" + pageScript + "</script>\n</body></html>\n")
 	return nil
 }
+
+// sectionItems is how many entries stand in a section of the page. A browser
+// leaves a section that is out of view alone, whatever is in it, so that it
+// lays out and draws a few of them, not thousands of entries.
+const sectionItems = 40
 
 // policy is what the page may do: show itself.
 func policy() string {

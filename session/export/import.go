@@ -16,6 +16,7 @@ import (
 	"github.com/klauspost/compress/zstd"
 
 	"github.com/gajae-code/gjc-index/blob"
+	"github.com/gajae-code/gjc-index/jsonl"
 	"github.com/gajae-code/gjc-index/session"
 	"github.com/gajae-code/gjc-index/storage"
 )
@@ -34,6 +35,11 @@ type ImportOptions struct {
 	Place func(s Archived) (dir, cwd string, err error)
 
 	Blobs *blob.Store
+
+	// RaiseEventIDs is told the highest event id in the archive, if it has any,
+	// before a file is written: no entry that is made afterwards may bear one up
+	// to it (see session.Store.RaiseEventIDs). nil: none are given out here.
+	RaiseEventIDs func(ctx context.Context, highest jsonl.EventID) error
 }
 
 // ImportReport says what became of an archive's content.
@@ -65,6 +71,11 @@ func Import(ctx context.Context, fsys storage.FS, path string, opt ImportOptions
 	}
 	rep.Redacted = im.m.Redacted
 	im.place()
+	if im.highest > 0 && len(im.places) > 0 && opt.RaiseEventIDs != nil {
+		if err := opt.RaiseEventIDs(ctx, im.highest); err != nil {
+			return rep, fmt.Errorf("import %s: %w", path, err)
+		}
+	}
 	for _, transcripts := range []bool{false, true} {
 		err := im.each(func(name string, r io.Reader) error {
 			if name == manifestName || im.m.transcripts[name] != transcripts {
@@ -88,6 +99,8 @@ type importer struct {
 	rep    *ImportReport
 	places map[string]place // by the session's directory in the archive
 	failed map[string]bool  // sessions that are left out, likewise
+
+	highest jsonl.EventID // in the archive
 }
 
 type place struct {
@@ -164,8 +177,19 @@ func (im *importer) verify() (*manifest, error) {
 			}
 			return err
 		}
-		sum := sha256.New()
-		n, err := io.Copy(sum, r)
+		sum, ids, size := sha256.New(), &idFinder{}, &counter{}
+		whole := io.MultiWriter(sum, size)
+		var err error
+		switch {
+		case strings.HasPrefix(name, blobsDir+"/"):
+			_, err = io.Copy(whole, r)
+		case strings.HasSuffix(name, packedEnding):
+			err = unpacked(io.TeeReader(r, whole), ids)
+		default:
+			_, err = io.Copy(io.MultiWriter(whole, ids), r)
+		}
+		im.highest = max(im.highest, ids.highest)
+		n := size.n
 		seen[name] = manifestFile{name, n, hex.EncodeToString(sum.Sum(nil))}
 		return err
 	})
@@ -183,6 +207,15 @@ func (im *importer) verify() (*manifest, error) {
 		}
 	}
 	return m, nil
+}
+
+// counter counts what is written to it.
+type counter struct{ n int64 }
+
+// Write counts p.
+func (c *counter) Write(p []byte) (int, error) {
+	c.n += int64(len(p))
+	return len(p), nil
 }
 
 // place asks where each session goes.

@@ -17,6 +17,10 @@ type LinesOptions struct {
 	// Redact takes secrets out of a text and counts them; nil takes none out.
 	Redact func(text string) (clean string, secrets int)
 
+	// Suspect reports whether a record's JSON may hold a secret: one that it
+	// says false of is taken as it is, unread. nil says true of all.
+	Suspect func(json []byte) bool
+
 	Inline bool             // put images and evicted content in their places
 	Blobs  jsonl.BlobGetter // for Inline
 }
@@ -78,31 +82,42 @@ type lineWriter struct {
 }
 
 func (l *lineWriter) record(rec jsonl.Record) error {
-	inline := l.opt.Inline && (len(rec.Fields.Refs) > 0 || bytes.Contains(rec.Raw, []byte(`"evictedContent"`)))
-	if l.opt.Redact == nil && !inline && bytes.IndexByte(rec.Raw, '\n') < 0 {
-		l.buf = append(append(l.buf[:0], rec.Raw...), '\n')
-		_, err := l.w.Write(l.buf)
+	line, _, err := l.line(rec)
+	if err != nil {
 		return err
+	}
+	_, err = l.w.Write(line)
+	return err
+}
+
+// line is the line that a record becomes, valid until the next; same says that
+// it is the record's own bytes and a line end.
+func (l *lineWriter) line(rec jsonl.Record) (line []byte, same bool, err error) {
+	inline := l.opt.Inline && (len(rec.Fields.Refs) > 0 || bytes.Contains(rec.Raw, []byte(`"evictedContent"`)))
+	oneLine := bytes.IndexByte(rec.Raw, '\n') < 0
+	clean := l.opt.Redact == nil || l.opt.Suspect != nil && !l.opt.Suspect(rec.Raw)
+	if clean && !inline && oneLine {
+		l.buf = append(append(l.buf[:0], rec.Raw...), '\n')
+		return l.buf, true, nil
 	}
 	v, _, err := jsonl.Parse(rec.Raw)
 	if err != nil {
-		return fmt.Errorf("line %d: %w", rec.Line, err)
+		return nil, false, fmt.Errorf("line %d: %w", rec.Line, err)
 	}
 	if inline {
 		made, missing, err := resolve(l.ctx, l.opt.Blobs, v.Obj())
 		if err != nil {
-			return err
+			return nil, false, err
 		}
 		v = made
 		l.rep.Missing += missing
 	}
 	before := l.clean.secrets
 	v = l.clean.value(v)
-	if !inline && l.clean.secrets == before && bytes.IndexByte(rec.Raw, '\n') < 0 {
+	if same = !inline && l.clean.secrets == before && oneLine; same {
 		l.buf = append(append(l.buf[:0], rec.Raw...), '\n') // as it stands, byte for byte
 	} else {
 		l.buf = append(jsonl.AppendJSON(l.buf[:0], v), '\n')
 	}
-	_, err = l.w.Write(l.buf)
-	return err
+	return l.buf, same, nil
 }

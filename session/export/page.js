@@ -7,10 +7,12 @@
   root.classList.add("js");
   $("bar").hidden = false;
   let bar = 50; // pixels that the bar covers
-  const measure = () => { bar = $("bar").offsetHeight; root.style.setProperty("--bar", bar + "px"); };
-  measure();
-  addEventListener("resize", measure);
-  const articles = all("#entries > article, #entries > p");
+  // Observed, not asked for: asking now would lay all of the page out at once.
+  new ResizeObserver((sizes) => {
+    bar = Math.ceil(sizes[0].borderBoxSize[0].blockSize);
+    root.style.setProperty("--bar", bar + "px");
+  }).observe($("bar"));
+  const articles = all("#entries > section > article, #entries > section > p");
 
   // Outline.
   const openNav = (open) => {

@@ -51,19 +51,6 @@ func findAssignment(s string, at int) (start, end, next int) {
 	return i, i + len(v), i + len(v)
 }
 
-// Field is the text of a property without its secrets: all of it is one if the
-// property's name says so, as in {"password": "…"}.
-func Field(name, text string) string {
-	for at := range len(name) {
-		for _, w := range assignWords {
-			if hasPrefixFold(name[at:], w) && !isHarmless(name[at:]) && isSecret(text, name[at:], true) {
-				return Mark
-			}
-		}
-	}
-	return Text(text)
-}
-
 // quoted is the value in the quotes at a position.
 func quoted(s string, at int, name string) (start, end, next int) {
 	quote := s[at]

@@ -6,6 +6,8 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/gajae-code/gjc-index/jsonl"
 )
 
 // fake is a token of n characters that nobody has issued.
@@ -99,20 +101,36 @@ func TestText(t *testing.T) {
 	}
 }
 
-func TestField(t *testing.T) {
-	tests := []struct{ name, text, want string }{
-		{"password", "hunter2", Mark},
-		{"dbPassword", "hunter2", Mark},
-		{"GITHUB_TOKEN", "abcd1234efgh", Mark},
-		{"text", "password=hunter2 x", "password=[redacted] x"},
-		{"text", "hunter2", "hunter2"},
-		{"tokens", "abcd1234efgh", "abcd1234efgh"},
-		{"password", "${PASSWORD1}", "${PASSWORD1}"},
-		{"", "", ""},
+func TestRecordsAreRedactedByNames(t *testing.T) {
+	token := "sk-" + fake(30)
+	tests := []struct{ in, want string }{
+		{`{"password":"hunter2"}`, `{"password":"[redacted]"}`},
+		{`{"dbPassword":"hunter2","user":"me"}`, `{"dbPassword":"[redacted]","user":"me"}`},
+		{`{"env":{"GITHUB_TOKEN":"abcd1234efgh"}}`, `{"env":{"GITHUB_TOKEN":"[redacted]"}}`},
+		{`{"headers":{"Authorization":"Basic dXNlcjpwYXNzd29yZDE=","Cookie":"session=abcdef0123"}}`, `{"headers":{"Authorization":"Basic [redacted]","Cookie":"session=[redacted]"}}`},
+		{`{"passwords":["hunter2","${PASSWORD1}"]}`, `{"passwords":["[redacted]","${PASSWORD1}"]}`},
+		{`{"password":"hun\"ter2\\"}`, `{"password":"[redacted]"}`},
+		{`{"tokens":"abcd1234efgh","text":"hunter2"}`, `{"tokens":"abcd1234efgh","text":"hunter2"}`},
+		{`{"password":""}`, `{"password":""}`},
+		{`{"` + token + `":1,"a":2}`, `{"[redacted]":1,"a":2}`},
+		{`{"` + token + `":1,"` + token + `x":{"` + token + `":"v"}}`, `{"[redacted]":1,"[redacted]-2":{"[redacted]":"v"}}`},
+		{`{"id":"` + token + `"}`, `{"id":"` + token + `"}`},
 	}
 	for _, tt := range tests {
-		if got := Field(tt.name, tt.text); got != tt.want {
-			t.Errorf("Field(%q, %q) = %q, want %q", tt.name, tt.text, got, tt.want)
+		in := tt.in
+		v, err := jsonl.ParseString(in)
+		if err != nil {
+			t.Fatalf("%s: %v", in, err)
+		}
+		got := jsonl.Redactor(Text).Value(v)
+		if diff := cmp.Diff(tt.want, got.JSON()); diff != "" {
+			t.Errorf("Value(%s) (-want +got):\n%s", in, diff)
+		}
+		if again := jsonl.Redactor(Text).Value(got); again.JSON() != got.JSON() {
+			t.Errorf("Value of Value of %s = %s", in, again.JSON())
+		}
+		if v.JSON() != tt.want && !Suspect([]byte(in)) {
+			t.Errorf("Suspect(%s) = false", in)
 		}
 	}
 }

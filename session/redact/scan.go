@@ -22,11 +22,24 @@ type candidate struct {
 }
 
 // tables are made when the first text is read: of all rules, and of those that
-// find tokens, which a joined view is scanned for.
-var tables = sync.OnceValue(func() (t struct{ all, tokens *words }) {
+// find tokens, which a joined view is scanned for; joins has a bit for each two
+// bytes that stand beside one another in the word of one of these.
+var tables = sync.OnceValue(func() *tableSet {
+	t := &tableSet{}
 	t.all, t.tokens = newWords(rules()), newWords(slices.DeleteFunc(rules(), func(r rule) bool { return r.find != nil }))
+	for _, r := range t.tokens.rules {
+		for k := 1; k < len(r.word); k++ {
+			pair := uint16(r.word[k-1]) | uint16(r.word[k])<<8
+			t.joins[pair>>6] |= 1 << (pair & 63)
+		}
+	}
 	return t
 })
+
+type tableSet struct {
+	all, tokens *words
+	joins       [1 << 10]uint64
+}
 
 func newWords(rules []rule) *words {
 	w := &words{buckets: make([][]candidate, 1), rules: rules}
