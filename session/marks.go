@@ -212,12 +212,10 @@ func (m *marks) compressed(ctx context.Context, f storage.File, buf []byte) erro
 	if m.st.opt.Unzstd == nil {
 		return fmt.Errorf("%s: is compressed and can't be searched", f.Name())
 	}
-	r, err := m.st.opt.Unzstd(f)
-	if err == nil {
-		err = m.search(ctx, r, buf)
-		err = errors.Join(err, r.Close())
+	if r, err := m.st.opt.Unzstd(f); err == nil {
+		_ = errors.Join(m.search(ctx, r, buf), r.Close()) // what can't be read refers to nothing: it is an artifact
 	}
-	return ctx.Err() // an artifact that can't be read refers to nothing
+	return ctx.Err()
 }
 
 func (m *marks) packed(ctx context.Context, f storage.File, buf []byte) error {
