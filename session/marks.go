@@ -212,9 +212,8 @@ func (m *marks) compressed(ctx context.Context, f storage.File, buf []byte) erro
 	if m.st.opt.Unzstd == nil {
 		return fmt.Errorf("%s: is compressed and can't be searched", f.Name())
 	}
-	if r, err := m.st.opt.Unzstd(f); err == nil { // an artifact that can't be read refers to nothing
-		_ = m.search(ctx, r, buf)
-		_ = r.Close()
+	if r, err := m.st.opt.Unzstd(f); err == nil {
+		_ = errors.Join(m.search(ctx, r, buf), r.Close()) // what can't be read refers to nothing: it is an artifact
 	}
 	return ctx.Err()
 }
