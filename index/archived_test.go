@@ -3,6 +3,7 @@ package index
 import (
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -68,7 +69,23 @@ func TestWhatWasArchivedStaysInTheIndex(t *testing.T) {
 		}
 		return found.Sessions[0].Files
 	}
-	usage, texts, files := days(), hits(), touched()
+	any := func() []string {
+		t.Helper()
+		all, err := x.scanned(t.Context(), Filter{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		found, failed, err := Scan(t.Context(), storage.Disk(storage.Policy{}), all, ParseQuery("number"), ScanOptions{})
+		if err != nil || len(failed) > 0 {
+			t.Fatal(failed, err)
+		}
+		var texts []string
+		for _, h := range found {
+			texts = append(texts, h.EntryID+" "+h.Text)
+		}
+		return texts
+	}
+	usage, texts, files, scanned := days(), hits(), touched(), any()
 	s := session.NewStore(storage.Disk(storage.Policy{}), session.Options{Home: scope.HomeAt(home)})
 	// A scope of ours: what lies in other directories of the home is not archived.
 	in := home + "/elsewhere/long.jsonl"
@@ -94,6 +111,9 @@ func TestWhatWasArchivedStaysInTheIndex(t *testing.T) {
 	if diff := gocmp.Diff(texts, hits()); diff != "" || len(texts) != 40 {
 		t.Errorf("%d hits (-before +after):\n%s", len(texts), diff)
 	}
+	if diff := gocmp.Diff(scanned, any()); diff != "" || len(scanned) != 40 {
+		t.Errorf("%d texts scanned (-before +after):\n%s", len(scanned), diff)
+	}
 	if diff := gocmp.Diff(files, touched()); diff != "" || len(files) != 7 {
 		t.Errorf("%d changed files (-before +after):\n%s", len(files), diff)
 	}
@@ -103,6 +123,7 @@ func TestWhatWasArchivedStaysInTheIndex(t *testing.T) {
 	}
 	if _, err := f.WriteString(`{"type":"message","id":"zz","parentId":"c1","timestamp":"2026-01-03T00:00:00.000Z","message":{"role":"assistant","content":[],"usage":{"input":1,"output":1}}}
 {"type":"message","id":"zr","parentId":"zz","timestamp":"2026-01-03T00:00:01.000Z","message":{"role":"toolResult","toolCallId":"c39","toolName":"write","content":[]}}
+{"type":"entry_patch","entryId":"u05","patch":{"message":{"role":"user","content":"another number"}}}
 {"type":"entry_patch","entryId":"t02","patch":{"message":{"role":"assistant","content":[]}}}
 `); err != nil {
 		t.Fatal(err)
@@ -112,6 +133,12 @@ func TestWhatWasArchivedStaysInTheIndex(t *testing.T) {
 	}
 	refresh(t, x)
 	touched()
+	if got := any(); len(got) != 40 || !slices.Contains(got, "u05 another number") || slices.Contains(got, "u05 prompt number 5") {
+		t.Errorf("texts after a patch of an archived entry: %q", got)
+	}
+	if got := hits(); len(got) != 40 || !slices.Contains(got, "u05 another number") || slices.Contains(got, "u05 prompt number 5") {
+		t.Errorf("prompts after a patch of an archived entry: %q", got)
+	}
 	checkEqual(t, x)
 
 	// A fork that the original program made has the checkpoint, not the archive.

@@ -29,6 +29,11 @@ func (c *chunks[T]) drop(i int) {
 }
 
 func (c *chunks[T]) add(v T) {
+	if n := cap(c.last); len(c.last) == n { // append would make room for more than a chunk
+		room := make([]T, len(c.last), min(max(8, 2*n), chunkLen))
+		copy(room, c.last)
+		c.last = room
+	}
 	c.last = append(c.last, v)
 	if len(c.last) == chunkLen {
 		c.full, c.last = append(c.full, c.last), nil

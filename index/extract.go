@@ -53,14 +53,15 @@ type extractor struct {
 	lastRun   int
 	lost      bool // a line was lost since the last entry
 	feed      *checkpoint.Feed
-	refold    bool     // what was folded can't be right
-	kept      []int    // checkpoints of effects: places in rows
-	loose     [][]byte // patches of entries that are not in the file
-	archives  bool     // an archive lies beside the file
-	ownLost   bool     // one was when the last record came, and that was no entry
-	lostSince int      // malformed lines reported after the last record
-	ended     bool     // the last record closed its line
-	recovered bool     // the last record was taken from a damaged line
+	refold    bool             // what was folded can't be right
+	stamps    map[int32]string // timestamps of messages as they stand, where these can't be read
+	kept      []int            // checkpoints of effects: places in rows
+	loose     [][]byte         // patches of entries that are not in the file
+	archives  bool             // an archive lies beside the file
+	ownLost   bool             // one was when the last record came, and that was no entry
+	lostSince int              // malformed lines reported after the last record
+	ended     bool             // the last record closed its line
+	recovered bool             // the last record was taken from a damaged line
 	// where the last record lies
 	lastLine        int
 	lastOffset, end int64
@@ -76,7 +77,7 @@ func (x *extractor) rest() { *x = extractor{buf: x.buf, words: x.words} }
 func (x *extractor) begin(ctx context.Context, f storage.File, r *reading) {
 	*x = extractor{ctx: ctx, file: f, buf: x.buf, words: x.words, archives: x.archives, r: r,
 		ids: map[string]int{}, repeats: map[string]*repeats{}, labelled: map[string]int{}, waiting: map[string][]int{}}
-	r.spent = newFactList()
+	r.spent, x.stamps = newFactList(), map[int32]string{}
 	r.reuse, r.patches, r.respent = map[int]usageRow{}, map[int]patchRow{}, map[int]*usageFact{}
 	r.refs, r.missing, r.rerole = map[blobSum]bool{}, map[int]int{}, map[int]string{}
 }

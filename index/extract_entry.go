@@ -240,7 +240,7 @@ func (x *extractor) entryPatch(rec *jsonl.Record) error {
 	}
 	e.role = now
 	x.message(e, f)
-	x.r.spent.patch(seq, patchedFact(e, f))
+	x.r.spent.patch(seq, patchedFact(e, x.stamps[e.seq], f))
 	if e.role == "user" { // back to its place
 		slices.SortFunc(x.r.prompts, func(a, b promptRow) int { return a.seq - b.seq })
 	}

@@ -16,7 +16,36 @@ type held struct {
 	mu     sync.Mutex
 	recent *recentPrompts
 	tokens [][]byte
+	rows   map[[2]int64]rowRange // by the ids that the range is between
 }
+
+// rowsIn is what keepRows was given for a range.
+func (h *held) rowsIn(span [2]int64) (r rowRange, ok bool) {
+	if h == nil {
+		return r, false
+	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	r, ok = h.rows[span]
+	return r, ok
+}
+
+// keepRows keeps which rows of history.db a range of prompts has. Ranges that no
+// later search asks for are few: a search that begins somewhere else has one.
+func (h *held) keepRows(span [2]int64, r rowRange) {
+	if h == nil {
+		return
+	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.rows == nil || len(h.rows) > maxRanges {
+		h.rows = map[[2]int64]rowRange{}
+	}
+	h.rows[span] = r
+}
+
+// maxRanges bounds what is kept of ranges.
+const maxRanges = 10_000
 
 // held is the one for the database as it is now. The generation is read before
 // what is kept under it, so that nothing older than it says is ever used.

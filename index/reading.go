@@ -16,7 +16,6 @@ type entry struct {
 	id, parent     string
 	kind, role     string
 	time           millis
-	stamp          string // the timestamp of a message as it stands, if it can't be read
 	offset, size   int64
 	seq, parentSeq int32
 	run, line      int32

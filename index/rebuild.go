@@ -101,6 +101,9 @@ func (x *Index) fill(ctx context.Context, tx *sqlx.Tx, w *walk, rep *Report) (er
 		}
 	}
 	progress := Progress{TotalFiles: w.files, TotalBytes: w.bytes}
+	if x.opt.Progress != nil { // the first file may be huge
+		x.opt.Progress(progress)
+	}
 	err = x.pipe(ctx, nil, u.plan.jobs, func(o *outcome) error {
 		u.sum(o)
 		u.count(o)

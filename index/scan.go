@@ -34,6 +34,9 @@ type ScanFile struct {
 	// Newest is a time that no record of the file is later than; such a file
 	// may be passed over once enough newer hits are there. Zero: not known.
 	Newest time.Time
+	// Archived says that an archive may lie beside the file: what only that
+	// holds is searched as well.
+	Archived bool
 }
 
 // ScanOptions says what Scan looks for. The zero value is all texts.

@@ -48,6 +48,9 @@ func (w *scanWorker) file(ctx context.Context, file *ScanFile) error {
 	if errors.Is(err, errOdd) {
 		err = w.lenient(ctx, io.NewSectionReader(f, 0, math.MaxInt64), file)
 	}
+	if file.Archived {
+		err = errors.Join(err, w.archive(ctx, f, file))
+	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.top.add(w.hits)

@@ -29,7 +29,7 @@ func (x *Index) scanned(ctx context.Context, f Filter) ([]ScanFile, error) {
 		if err != nil {
 			return nil, err
 		}
-		files = append(files, ScanFile{Path: row.Path, SessionID: row.ID, Cwd: row.Cwd})
+		files = append(files, ScanFile{Path: row.Path, SessionID: row.ID, Cwd: row.Cwd, Archived: true})
 	}
 	return files, nil
 }
@@ -42,7 +42,7 @@ func (l *listing) files(ctx context.Context, db *migrations.DB) ([]ScanFile, err
 	}
 	key, keyArgs, direction := l.order()
 	rows, err := db.QueryContext(ctx, `
-		SELECT c.name, s.name, s.id, s.cwd FROM sessions s JOIN scopes c ON c.id = s.scope
+		SELECT c.name, s.name, s.id, s.cwd, EXISTS (SELECT 1 FROM archives a WHERE a.session = s.key) FROM sessions s JOIN scopes c ON c.id = s.scope
 		WHERE `+where+` ORDER BY `+key+` `+direction+`, c.name, s.name`, append(args, keyArgs...)...)
 	if err != nil {
 		return nil, err
@@ -53,10 +53,11 @@ func (l *listing) files(ctx context.Context, db *migrations.DB) ([]ScanFile, err
 	for rows.Next() {
 		var scope, name string
 		var id, cwd sql.NullString
-		if err := rows.Scan(&scope, &name, &id, &cwd); err != nil {
+		var archived bool
+		if err := rows.Scan(&scope, &name, &id, &cwd, &archived); err != nil {
 			return nil, err
 		}
-		files = append(files, ScanFile{Path: filepath.Join(root, scope, filepath.FromSlash(name)), SessionID: id.String, Cwd: cwd.String})
+		files = append(files, ScanFile{Path: filepath.Join(root, scope, filepath.FromSlash(name)), SessionID: id.String, Cwd: cwd.String, Archived: archived})
 	}
 	return files, rows.Err()
 }

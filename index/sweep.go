@@ -132,22 +132,39 @@ func (s *promptSearch) anyIn(ctx context.Context, args []any, room *[]byte) (boo
 	if s.rows == nil {
 		return false, nil
 	}
-	var n, first, last int64
-	err := s.db.QueryRowContext(ctx, `
-		SELECT count(*), coalesce(min(p.text_at), 0), coalesce(max(p.text_at), 0) FROM prompts p
-		WHERE p.id >= ? AND p.id < ? AND p.session IS NULL`+s.where, args...).Scan(&n, &first, &last)
-	if err != nil || n == 0 {
+	rows, err := s.rowsIn(ctx, args)
+	if err != nil || rows.n == 0 {
 		return false, err
 	}
-	if last-first >= rowsApart*n+largestGroup {
+	if rows.last-rows.first >= rowsApart*rows.n+largestGroup {
 		return true, nil // they lie too far from each other to be read together
 	}
 	some := false
-	err = s.rows.Joined(ctx, first, last, func(n int, texts []byte) { some = s.anyOf(n, texts, room) })
+	err = s.rows.Joined(ctx, rows.first, rows.last, func(n int, texts []byte) { some = s.anyOf(n, texts, room) })
 	if errors.Is(err, errNoRows) {
 		err = nil
 	}
 	return some, err
+}
+
+// rowRange says which rows of history.db a range of prompts has: their number, and
+// the lowest and the highest id there.
+type rowRange struct{ n, first, last int64 }
+
+// rowsIn reads which rows of history.db a range has; those of all prompts are
+// kept for later searches.
+func (s *promptSearch) rowsIn(ctx context.Context, args []any) (r rowRange, err error) {
+	span := [2]int64{args[0].(int64), args[1].(int64)}
+	if r, ok := s.held.rowsIn(span); ok && s.where == "" {
+		return r, nil
+	}
+	err = s.db.QueryRowContext(ctx, `
+		SELECT count(*), coalesce(min(p.text_at), 0), coalesce(max(p.text_at), 0) FROM prompts p
+		WHERE p.id >= ? AND p.id < ? AND p.session IS NULL`+s.where, args...).Scan(&r.n, &r.first, &r.last)
+	if err == nil && s.where == "" {
+		s.held.keepRows(span, r)
+	}
+	return r, err
 }
 
 // anyOfSessions is anyIn for the prompts of sessions.

@@ -86,12 +86,12 @@ func responseFact(kind factKind, seq int, id, timestamp string, at millis, r che
 }
 
 // patchedFact is what a patch makes of a message; nil if that is no answer.
-func patchedFact(e *entry, f *jsonl.Fields) *usageFact {
+func patchedFact(e *entry, stamp string, f *jsonl.Fields) *usageFact {
 	r, ok := checkpoint.ResponseOfMessage(f)
 	if !ok {
 		return nil
 	}
-	u := responseFact(factAnswer, int(e.seq)+1, e.id, e.stamp, e.time, r)
+	u := responseFact(factAnswer, int(e.seq)+1, e.id, stamp, e.time, r)
 	return &u
 }
 
@@ -151,11 +151,13 @@ func (x *extractor) noteFacts(e *entry, rec *jsonl.Record, kind string) {
 	f := rec.Fields
 	switch {
 	case kind == "message":
+		stamp := ""
 		if !e.time.known {
-			e.stamp = f.Timestamp.Text()
+			stamp = f.Timestamp.Text()
+			x.stamps[e.seq] = stamp
 		}
 		if r, ok := checkpoint.ResponseOf(f); ok {
-			u := responseFact(factAnswer, int(e.seq)+1, e.id, e.stamp, e.time, r)
+			u := responseFact(factAnswer, int(e.seq)+1, e.id, stamp, e.time, r)
 			x.r.spent.add(&u)
 		}
 	case kind == "custom" && (f.CustomType.Equal(jsonl.KindUsage) || f.CustomType.Equal(jsonl.KindUsageCheckpoint)):

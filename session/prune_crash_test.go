@@ -150,6 +150,64 @@ func TestRestoreKilledAtEachStepIsFinished(t *testing.T) {
 		})
 }
 
+func TestRestoreOfAllKilledAtEachStepIsFinished(t *testing.T) {
+	disk := storage.Disk(storage.Policy{})
+	all := func(s *Store) error {
+		return s.RestoreAll(context.Background(), time.Time{}, func(Restored) error { return nil })
+	}
+	storagetest.EachStep(t,
+		func(t *testing.T, dir string) {
+			pruneHome(t, disk, dir)
+			noErr(t, pruneStep(false)(disk, dir, nil))
+		},
+		func(fsys storage.FS, dir string, _ func()) error { return all(pruneStore(fsys, dir)) },
+		func(t *testing.T, dir string, _ int) {
+			s := pruneStore(disk, dir)
+			noErr(t, all(s))
+			in := filepath.Join(s.opt.Home.Sessions(), scope.DirName(scope.Posix, "/gone/w"))
+			for _, name := range []string{"a.jsonl", "a.archive.ndjson", "a/out.txt", "b.jsonl", "b.archive.ndjson", "b/out.txt"} {
+				if there, err := s.isThere(filepath.Join(in, name)); err != nil || !there {
+					t.Errorf("%s: %v, %v", name, there, err)
+				}
+			}
+			if left, err := s.Trash(context.Background()); err != nil || len(left) > 0 {
+				t.Errorf("trash = %v, %v", left, err)
+			}
+		})
+}
+
+func TestRestoreOfAllUnderEachFaultLosesNothing(t *testing.T) {
+	storagetest.EachFault(t, storagetest.FaultPlan{Err: syscall.EIO}, func(t *testing.T, plan storagetest.FaultPlan) *storagetest.Fault {
+		m := storage.NewMemory()
+		dir := storagetest.CrashDir()
+		noErr(t, storage.MkdirAll(m, dir))
+		pruneHome(t, m, dir)
+		noErr(t, pruneStep(false)(m, dir, nil))
+		f := storagetest.NewFault(m, plan)
+		all := func(fsys storage.FS) error {
+			return pruneStore(fsys, dir).RestoreAll(context.Background(), time.Time{}, func(r Restored) error {
+				if r.Kept != "" {
+					return errors.New(r.Kept)
+				}
+				return nil
+			})
+		}
+		err := all(f)
+		noErr(t, all(m))
+		in := filepath.Join(scope.HomeAt(dir).Sessions(), scope.DirName(scope.Posix, "/gone/w"))
+		for _, id := range []string{"a", "b"} {
+			for _, name := range []string{".jsonl", ".archive.ndjson", "/out.txt"} {
+				there, err2 := pruneStore(m, dir).isThere(filepath.Join(in, id+filepath.FromSlash(name)))
+				noErr(t, err2)
+				if !there {
+					t.Errorf("%s%s is not there after %v", id, name, err)
+				}
+			}
+		}
+		return f
+	})
+}
+
 func TestPruneUnderEachFaultLosesNothing(t *testing.T) {
 	storagetest.EachFault(t, storagetest.FaultPlan{Err: syscall.EIO}, func(t *testing.T, plan storagetest.FaultPlan) *storagetest.Fault {
 		m := storage.NewMemory()

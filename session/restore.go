@@ -12,7 +12,6 @@ import (
 
 	"github.com/gajae-code/gjc-index/blob"
 	"github.com/gajae-code/gjc-index/jsonl"
-	"github.com/gajae-code/gjc-index/scope"
 	"github.com/gajae-code/gjc-index/storage"
 )
 
@@ -223,7 +222,8 @@ func (s *Store) Restore(ctx context.Context, ref string) (path string, err error
 	if err != nil {
 		return "", err
 	}
-	if err := s.restore(ctx, t); err != nil {
+	r := &returning{Trashed: t}
+	if err := errors.Join(s.bringBack(ctx, []*returning{r}), r.failed); err != nil {
 		return "", fmt.Errorf("restore %s: %w", t.ID, err)
 	}
 	return t.Path, nil
@@ -258,60 +258,4 @@ func (s *Store) findTrashed(ctx context.Context, ref string) (Trashed, error) {
 		several.Dirs = append(several.Dirs, filepath.Base(t.Dir))
 	}
 	return Trashed{}, several
-}
-
-// restore moves what belongs to the session first, so that it is never there
-// without; nothing is replaced.
-func (s *Store) restore(ctx context.Context, t Trashed) error {
-	dir, stem := filepath.Dir(t.Path), stemName(t.Path)
-	for _, end := range append([]string{".jsonl"}, belongingEndings()...) {
-		inTrash, err := s.isThere(filepath.Join(t.Dir, stem+end))
-		if err != nil {
-			return err
-		}
-		if !inTrash {
-			continue
-		}
-		if there, err := s.isThere(filepath.Join(dir, stem+end)); err != nil || there {
-			return errors.Join(err, fmt.Errorf("%s: %w", stem+end, scope.ErrConflict))
-		}
-	}
-	if err := storage.MkdirAll(s.fsys, dir); err != nil {
-		return err
-	}
-	if _, err := s.moveBelongings(ctx, t.Dir, dir, stem); err != nil {
-		return err
-	}
-	if err := s.fsys.SyncDir(dir); err != nil {
-		return err
-	}
-	if err := s.bringBack(ctx, t); err != nil {
-		return err
-	}
-	if err := errors.Join(s.fsys.SyncDir(dir), s.fsys.SyncDir(t.Dir)); err != nil {
-		return err
-	}
-	line := logLine{action: "restored", said: t.manifest, dir: filepath.Base(t.Dir)}
-	if err := s.appendLog([]logLine{line}); err != nil {
-		return err
-	}
-	return s.emptied(t)
-}
-
-// bringBack moves the transcript. One that came from an older layout has a
-// tombstone, which hides its source: another file time tells it from what the
-// tombstone hides.
-func (s *Store) bringBack(ctx context.Context, t Trashed) error {
-	from := filepath.Join(t.Dir, filepath.Base(t.Path))
-	copied, err := s.copiedInto(filepath.Dir(t.Path))
-	if err != nil {
-		return err
-	}
-	if info, err := s.fsys.Lstat(from); err == nil && copied[filepath.Base(t.Path)] {
-		if err := s.fsys.Chtimes(from, info.ModTime+int64(time.Microsecond)); err != nil {
-			return err
-		}
-	}
-	_, err = s.moveOne(ctx, from, t.Path)
-	return err
 }

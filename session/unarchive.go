@@ -124,7 +124,8 @@ type undoJob struct {
 	seen    map[recordSum]int32    // how often a record was written
 	met     map[recordSum]int32    // and stood in what is looked at now
 	relink  map[string]jsonl.Value // checkpoints: what their children name instead
-	kept    map[string]recordSum   // messages that the transcript kept, by id: as they were written
+	kept    map[string]recordSum   // messages that the transcript has, by id: as they were written
+	back    map[recordSum]struct{} // ids of the messages that stand in a later run, or in the transcript now
 	header  *jsonl.Header          // as what is written makes it
 	current *jsonl.Header          // as the transcript has it now
 	leaf    jsonl.Value            // id of the chosen leaf, null for the root; Absent: none was chosen
@@ -141,7 +142,7 @@ type undoJob struct {
 
 func newUndo(fsys storage.FS, path string, transcript storage.File) *undoJob {
 	return &undoJob{fsys: fsys, path: path, file: transcript, seen: map[recordSum]int32{}, met: map[recordSum]int32{}, relink: map[string]jsonl.Value{},
-		kept: map[string]recordSum{}}
+		kept: map[string]recordSum{}, back: map[recordSum]struct{}{}}
 }
 
 // openArchive opens the archive and says whether there is one that holds
@@ -172,7 +173,7 @@ func (j *undoJob) prepare(ctx context.Context) (u Unarchived, err error) {
 	}
 	j.length = st.Size
 	u = Unarchived{Path: j.path, BytesBefore: st.Size, BytesAfter: st.Size}
-	if err := j.readCurrent(ctx, st.Size); err != nil {
+	if err := errors.Join(j.readCurrent(ctx, st.Size), j.readLater(ctx)); err != nil {
 		return u, err
 	}
 	u.ID = j.current.ID()
@@ -194,7 +195,8 @@ func (j *undoJob) prepare(ctx context.Context) (u Unarchived, err error) {
 	return u, nil
 }
 
-// readCurrent learns the header of the transcript as it is now.
+// readCurrent learns the header of the transcript as it is now, and which
+// messages it has.
 func (j *undoJob) readCurrent(ctx context.Context, size int64) error {
 	s := &scanner{archiveScan: &archiveScan{}}
 	for rec, err := range jsonl.Read(ctx, io.NewSectionReader(j.file, 0, size), jsonl.ReadOptions{}) {
@@ -209,10 +211,27 @@ func (j *undoJob) readCurrent(ctx context.Context, size int64) error {
 			}
 		case f.Type.Equal("header_patch") && s.header != nil:
 			s.patch(rec.Raw)
+		case f.Type.Equal("message"):
+			j.back[sumOfText(f.ID.WTF8())] = struct{}{}
 		}
 	}
 	if j.current = s.header; j.current == nil {
 		return jsonl.ErrNotTranscript
+	}
+	return nil
+}
+
+// readLater learns which messages later runs have.
+func (j *undoJob) readLater(ctx context.Context) error {
+	for i := 1; i < len(j.runs); i++ {
+		for l, err := range j.archive.lines(ctx, &j.runs[i]) {
+			if err != nil {
+				return err
+			}
+			if j.fields.Scan(l.Record) && j.fields.Type.Equal("message") {
+				j.back[sumOfText(j.fields.ID.WTF8())] = struct{}{}
+			}
+		}
 	}
 	return nil
 }
@@ -301,12 +320,22 @@ func (j *undoJob) note(record []byte, kept bool) {
 		}
 	default:
 		j.seen[sumOfFields(f, record)]++
-		if kept && f.IDKind == jsonl.String && f.Type.Equal("message") {
+		if f.IDKind == jsonl.String && f.Type.Equal("message") && (kept || j.isPresent(f)) {
 			if v, _, err := jsonl.Parse(record); err == nil {
 				j.kept[f.ID.WTF8()] = sumOfText(v.Get("message").JSON())
 			}
 		}
 	}
+}
+
+// isPresent reports whether the transcript has a message again that was moved:
+// another program brought it back, perhaps changed.
+func (j *undoJob) isPresent(f *jsonl.Fields) bool {
+	if len(j.back) == 0 {
+		return false
+	}
+	_, ok := j.back[sumOfText(f.ID.WTF8())]
+	return ok
 }
 
 // recordSum stands for a record, or for a text: sixteen bytes, whatever their

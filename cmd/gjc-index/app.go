@@ -42,8 +42,8 @@ type app struct {
 
 	patience time.Duration // how long a lock on a database is waited for; 0: as long as is usual
 
-	spared bool  // garbage is collected later than usual
-	huge   int64 // bytes from which a session is read line by line
+	collects bool  // garbage is collected as a build does
+	huge     int64 // bytes from which a session is read line by line
 
 	failed  []index.Failure // what the refresh could not read
 	leftOut int             // files or lines left out: exit status 3

@@ -71,10 +71,16 @@ type chatPart struct {
 // first is a page that begins at a place counted from the beginning.
 func (p chatPart) first(ctx context.Context, from, limit int) (chat.Page, error) {
 	c := chat.New(p.opt)
-	at, enough := 0, 0
+	at, enough, look := 0, 0, 0
 	for at < p.path.Len() {
-		if c.Settled(from+limit) || enough > 0 && at-enough > partAhead {
-			break
+		if at >= look { // not after each part: the items are gone over each time
+			look = at + max(partEntries, at/4)
+			if enough == 0 && len(c.Items()) > from+limit {
+				enough = at
+			}
+			if c.Settled(from+limit) || enough > 0 && at-enough > partAhead {
+				break
+			}
 		}
 		entries, err := p.path.Entries(ctx, at, min(at+partEntries, p.path.Len()))
 		if err != nil {
@@ -84,9 +90,6 @@ func (p chatPart) first(ctx context.Context, from, limit int) (chat.Page, error)
 			c.Add(e)
 		}
 		at += len(entries)
-		if enough == 0 && len(c.Items()) > from+limit {
-			enough = at
-		}
 	}
 	page, err := c.Page(c.Snapshot(), from, limit)
 	if at < p.path.Len() {

@@ -48,13 +48,13 @@ var jsonSteps = []struct {
 	{args: "unarchive $WORK/long.jsonl"},
 	{args: "new --cwd $WORK", keep: "LONG=id"},
 	{args: "append $LONG", stdin: strings.Repeat(askedLine+"\n"+answerLine+"\n", 40)}, {args: "psm run $LONG"}, {args: "psm show $LONG"}, {args: "psm status $ID"},
-	{args: "export $ID --out $WORK/a.html"}, {args: "export $ID --out $WORK/a.tar.zst"}, {args: "import $WORK/a.tar.zst --cwd $OTHER"},
+	{args: "export $ID --out $WORK/a.html"}, {args: "export $ID --out $WORK/a.tar.zst"}, {args: "import $WORK/a.tar.zst --cwd $OTHER --force"},
 	{args: "export $ID --format json --out -"},
 	{args: "scope $WORK"}, {args: "migrate --all --dry-run"}, {args: "rebind $FORK --to $OTHER --dry-run"}, {args: "rebind $FORK --to $OTHER"},
 	{args: "prune --older-than 1h --dry-run", later: true}, {args: "delete $FORK --yes"}, {args: "restore"}, {args: "restore $FORK"}, {args: "gc --grace 1h", later: true},
 	{args: "history add typed --cwd $WORK"}, {args: "history recent"}, {args: "history search typed"}, {args: "history export"},
 	{args: "history import --transcripts"}, {args: "history delete --text typed"},
-	{args: "reindex"}, {args: "reindex --full"}, {args: "status"}, {args: "verify"}, {args: "verify $WORK/odd.jsonl"}, {args: "version"},
+	{args: "reindex"}, {args: "reindex --full"}, {args: "status"}, {args: "verify"}, {args: "verify $WORK/odd.jsonl"}, {args: "version"}, {args: "config"}, {args: "doctor"}, {args: "repair $WORK/odd.jsonl"},
 	{args: "show nosuch"}, {args: "show f"},
 }
 

@@ -78,7 +78,7 @@ func (a *app) picked(ctx context.Context, p *pickIndex, act pickAct, item pickIt
 	case actExport:
 		return a.pickExport(ctx, p, item, arg)
 	case actArchive:
-		defer debug.SetGCPercent(usualGC)
+		defer debug.SetGCPercent(debug.SetGCPercent(shortGC)) // archiving sets its own
 		return pickDone{}, a.archiveOne(ctx, item.Path, archiveFlags{})
 	case actTrash:
 		return a.pickTrash(ctx, item)

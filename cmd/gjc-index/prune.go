@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/dustin/go-humanize"
+	"github.com/rivo/uniseg"
 	"github.com/spf13/cobra"
 
 	"github.com/gajae-code/gjc-index/session"
@@ -162,9 +163,10 @@ func (a *app) showPlan(plan *session.PrunePlan, permanent bool) error {
 		action = "would_delete"
 	}
 	var sum int64
+	short := shortIDsOf(plan)
 	for _, row := range plan.Rows {
 		sum += row.Bytes
-		if err := a.printPruned(row, action, row.Reason, ""); err != nil {
+		if err := a.printPruned(row, short, action, row.Reason, ""); err != nil {
 			return err
 		}
 	}
@@ -178,23 +180,23 @@ func (a *app) showPlan(plan *session.PrunePlan, permanent bool) error {
 
 func (a *app) doPrune(ctx context.Context, st *session.Store, plan *session.PrunePlan, permanent bool) error {
 	var sum int64
-	n := 0
+	n, short := 0, shortIDsOf(plan)
 	err := st.Prune(ctx, plan, permanent, func(p session.Pruned) error {
 		switch {
 		case p.Kept != "":
 			a.leftOut++
-			return a.printPruned(p.PruneRow, "kept", p.Kept, "")
+			return a.printPruned(p.PruneRow, short, "kept", p.Kept, "")
 		case permanent:
 			sum, n = sum+p.Bytes, n+1
-			return a.printPruned(p.PruneRow, "deleted", p.Reason, "")
+			return a.printPruned(p.PruneRow, short, "deleted", p.Reason, "")
 		}
 		sum, n = sum+p.Bytes, n+1
-		return a.printPruned(p.PruneRow, "trashed", p.Reason, p.Trash)
+		return a.printPruned(p.PruneRow, short, "trashed", p.Reason, p.Trash)
 	})
 	if err != nil {
 		return err
 	}
-	where := "are in the trash; gjc-index restore ID brings one back"
+	where := "are in the trash; gjc-index restore brings them back"
 	if permanent {
 		where = "are gone for good"
 	}
@@ -202,14 +204,46 @@ func (a *app) doPrune(ctx context.Context, st *session.Store, plan *session.Prun
 	return nil
 }
 
-func (a *app) printPruned(row session.PruneRow, action, reason, trash string) error {
+// shortIDsOf are the beginnings of ids that tell the sessions of a plan apart.
+func shortIDsOf(plan *session.PrunePlan) map[string]string {
+	ids := make([]string, len(plan.Rows))
+	for i, row := range plan.Rows {
+		ids[i] = row.ID
+	}
+	return ShortIDs(ids)
+}
+
+// printPruned says of a session what becomes of it, in one line of the screen:
+// id, age, size, title and, unless its age says it all, why.
+func (a *app) printPruned(row session.PruneRow, short map[string]string, action, reason, trash string) error {
 	if a.json {
 		return a.printJSON(pruneJSON{row.ID, row.Path, reason, row.Bytes, action, row.Title, jsonTime(row.LastActive), trash})
 	}
-	word := strings.ReplaceAll(action, "_", " ")
-	a.printf("%s  %s  %s  %s\n", word, pad(plain(row.ID), 8), padLeft(humanize.Bytes(uint64(row.Bytes)), 7),
-		plain(fmt.Sprintf("%s (%s)", preview(titleOr(row.Title, filepath.Base(row.Path)), 60), reason)))
+	head := fmt.Sprintf("%s  %s  %s  %s  ", strings.ReplaceAll(action, "_", " "), pad(plain(short[row.ID]), 8),
+		padLeft(ago(a.now(), row.LastActive), 10), padLeft(humanize.Bytes(uint64(row.Bytes)), 7))
+	why := ""
+	if reason = plain(shortReason(reason)); reason != "" {
+		why = "  (" + reason + ")"
+	}
+	room := a.screen.width - uniseg.StringWidth(head) - uniseg.StringWidth(why)
+	a.printf("%s%s%s\n", head, preview(titleOr(row.Title, filepath.Base(row.Path)), max(room, minTitle)), why)
 	return nil
+}
+
+// minTitle is how much of a title is shown whatever else a line holds, in
+// columns.
+const minTitle = 12
+
+// shortReason is a reason without what the age beside it says.
+func shortReason(reason string) string {
+	first, rest, more := strings.Cut(reason, ", ")
+	switch {
+	case !strings.HasPrefix(first, "last active "):
+		return reason
+	case more:
+		return rest
+	}
+	return ""
 }
 
 func titleOr(title, other string) string {

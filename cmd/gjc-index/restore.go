@@ -4,8 +4,10 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"path/filepath"
 
 	"github.com/dustin/go-humanize"
+	"github.com/rivo/uniseg"
 	"github.com/spf13/cobra"
 
 	"github.com/gajae-code/gjc-index/scope"
@@ -13,28 +15,96 @@ import (
 )
 
 func (a *app) restoreCommand() *cobra.Command {
-	return &cobra.Command{
-		Use:   "restore [ID]",
-		Short: "Bring a session back from the trash",
+	var all bool
+	var since string
+	cmd := &cobra.Command{
+		Use:   "restore [ID|--all]",
+		Short: "Bring sessions back from the trash",
 		Long: `Bring a session back from the trash to where it was, with all that belonged to
 it. ID is its id, the beginning of it, or the name of its directory in the
-trash. Without an ID say what lies in the trash, the latest first. Nothing is
-ever replaced.`,
+trash. With --all bring back every one, or with --since those that came to the
+trash from a time on, such as all of the last prune. Without either say what
+lies in the trash, the latest first. Nothing is ever replaced: a session whose
+name is taken stays in the trash (exit status 3).`,
 		Example: `  gjc-index restore
-  gjc-index restore 0195c2`,
+  gjc-index restore 0195c2
+  gjc-index restore --all --since 10m`,
 		Args: func(cmd *cobra.Command, args []string) error {
-			if len(args) > 1 {
+			switch {
+			case len(args) > 1:
 				return oneArg("the id of a session in the trash")(cmd, args)
+			case len(args) == 1 && all:
+				return usagef("restore wants the id of a session or --all, not both; nothing was done")
+			case cmd.Flags().Changed("since") && !all:
+				return usagef("--since narrows --all: give both; nothing was done")
 			}
 			return nil
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if len(args) == 0 {
+			switch {
+			case all:
+				return a.restoreAll(cmd, since)
+			case len(args) == 0:
 				return a.listTrash(cmd)
 			}
 			return a.restore(cmd, args[0])
 		},
 	}
+	cmd.Flags().BoolVar(&all, "all", false, "every session of the trash")
+	cmd.Flags().StringVar(&since, "since", "", "with --all: that came to the trash from `T` on: a day, a time, or an age such as 10m or 2d")
+	return cmd
+}
+
+// restoredJSON is a session that came back, or did not; fields are only ever
+// added.
+type restoredJSON struct {
+	ID     string  `json:"id"`
+	Path   string  `json:"path"`
+	Action string  `json:"action"` // restored or kept
+	Reason *string `json:"reason"` // why it is kept
+}
+
+func (a *app) restoreAll(cmd *cobra.Command, since string) error {
+	from, err := parseWhen(since, a.now())
+	if err != nil {
+		return err
+	}
+	st, err := a.lifeStore()
+	if err != nil {
+		return err
+	}
+	back, kept := 0, 0
+	err = st.RestoreAll(cmd.Context(), from, func(r session.Restored) error {
+		action := "restored"
+		if back++; r.Kept != "" {
+			action = "kept"
+			back, kept = back-1, kept+1
+		}
+		if a.json {
+			return a.printJSON(restoredJSON{r.ID, r.Path, action, orNull(plain(r.Kept))})
+		}
+		why := ""
+		if r.Kept != "" {
+			why = "  (" + plain(r.Kept) + ")"
+		}
+		head := pad(action, 8) + "  " + pad(plain(beginning(r.ID, 12)), 8) + "  "
+		room := a.screen.width - uniseg.StringWidth(head) - uniseg.StringWidth(why)
+		a.printf("%s%s%s\n", head, preview(titleOr(r.Title, filepath.Base(r.Path)), max(room, minTitle)), why)
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	a.leftOut += kept
+	switch {
+	case back+kept == 0:
+		a.note("nothing to bring back lies in the trash")
+	case kept > 0:
+		a.note("%s brought back, %s kept in the trash", count(back, "session"), comma(kept))
+	default:
+		a.note("%s brought back", count(back, "session"))
+	}
+	return nil
 }
 
 // trashJSON is a session in the trash; fields are only ever added.

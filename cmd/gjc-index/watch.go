@@ -31,6 +31,11 @@ so far, and look at the files themselves if it can't say so within a moment. On
 Linux that spares them the look; elsewhere, and while a file is refused, they
 look as ever.
 
+With --json each change is a JSON object: kind (session, prompt or label), id,
+path, cwd and time; of a session action (added, changed or removed), title and
+damage; of a prompt entry and text; of a label entry and label, which is empty
+where it was taken away; child of a subagent's.
+
 One process watches a home; a second one ends at once (exit status 5).`,
 		Example: `  gjc-index watch
   gjc-index watch --json | jq -r 'select(.kind == "prompt").text'

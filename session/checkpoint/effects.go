@@ -24,7 +24,8 @@ type Effects struct {
 	places map[string]int       // path to its place in Paths
 	calls  map[string]*openCall // calls that have no result yet
 	order  []string             // their ids
-	added  func(at int)         // told of each path that got a change, by its place; may be nil
+	fields jsonl.Fields
+	added  func(at int) // told of each path that got a change, by its place; may be nil
 }
 
 // openCall is as much of a tool call as its result may need.
@@ -57,7 +58,9 @@ func (x *Effects) Add(e *jsonl.Entry) {
 	case "assistant":
 		x.note(e)
 	case "toolResult":
-		if r, ok := jsonl.ToolResultOf(messageOf(e)); ok {
+		if r, ok := x.plainResult(e); ok {
+			x.result(&r, e.Timestamp())
+		} else if r, ok := jsonl.ToolResultOf(messageOf(e)); ok {
 			x.result(&r, e.Timestamp())
 		}
 	case "bashExecution", "pythonExecution":
@@ -85,6 +88,18 @@ func (x *Effects) note(e *jsonl.Entry) {
 	for _, call := range jsonl.ToolCallsOf(messageOf(e)) {
 		x.call(call.ID, openCall{call.Name, callPath(call.Arguments)})
 	}
+}
+
+// plainResult is as much of a tool result as there is to know of one that has
+// no details and comes from no tool that names its file in the call; ok is
+// false for any other.
+func (x *Effects) plainResult(e *jsonl.Entry) (r jsonl.ToolResult, ok bool) {
+	raw := e.Raw()
+	if raw == nil || bytes.Contains(raw, []byte("details")) || bytes.Contains(raw, []byte(`\u`)) || !x.fields.Scan(raw) {
+		return r, false
+	}
+	r.CallID, r.Tool = x.fields.ToolCallID.WTF8(), x.fields.ToolName.WTF8()
+	return r, r.Tool != "write"
 }
 
 // messageOf is the message of an entry, which doesn't keep it parsed.

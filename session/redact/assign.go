@@ -10,6 +10,7 @@ var assignWords = [...]string{"passw", "pwd", "passphrase", "secret", "token", "
 const (
 	maxSuffix = 24 // bytes of a name after its word
 	maxValue  = 4096
+	maxOption = 64 // bytes of an option before its word
 )
 
 // findAssignment finds the value of password=…, "apiKey": "…", SECRET: …,
@@ -75,7 +76,7 @@ func quoted(s string, at int, name string) (start, end, next int) {
 // isFlag tells a command's option, after which a blank stands for an equals
 // sign.
 func isFlag(s string, at int) bool {
-	for at > 0 && (isWord(s[at-1]) || s[at-1] == '-') {
+	for least := max(0, at-maxOption); at > least && (isWord(s[at-1]) || s[at-1] == '-'); {
 		if at > 1 && s[at-1] == '-' && s[at-2] == '-' {
 			return true
 		}

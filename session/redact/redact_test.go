@@ -158,12 +158,18 @@ func TestManySecretsAreReplacedEverywhere(t *testing.T) {
 // Texts made to be slow take no longer than their size allows.
 func TestHostileTextsAreLinear(t *testing.T) {
 	for _, part := range []string{"sk-", "-sk-", "eyJ", "-eyJ.", "password=", "password=\"", "secret:", "://", "://a:", "-----BEGIN PRIVATE KEY-----",
-		"-----BEGIN ", "\\", `\"`, "\\u002d", "\n", "xoxb-\n", "Bearer ", "cookie:a=", "--token ", "hooks.slack.com/", "1:AA", "token=a1"} {
+		"-----BEGIN ", "\\", `\"`, "\\u002d", "\n", "xoxb-\n", "Bearer ", "cookie:a=", "--token ", "hooks.slack.com/", "1:AA", "token=a1",
+		"cookie:", "token=", "token", "token'", `\n`, `\n `, ` \r\n`, `s\nk `, `\\n`, "://a:b", "authorization\\", "password "} {
 		in := strings.Repeat(part, 1<<20/len(part))
 		began := time.Now()
 		Text(in)
 		if took := time.Since(began); took > 3*time.Second {
 			t.Errorf("%q: 1 MB took %v", part, took)
+		}
+		began = time.Now()
+		Suspect([]byte(in))
+		if took := time.Since(began); took > time.Second {
+			t.Errorf("%q: to suspect something in 1 MB took %v", part, took)
 		}
 	}
 }

@@ -90,11 +90,17 @@ func suspectBound(s []byte, at int) bool {
 	return at == 0 || !isWord(s[at-1]) || bytes.ContainsAny(s[max(0, at-24):at], `\%[`)
 }
 
+// maxSuspectRun bounds how far anything is looked at, in bytes: a text that goes
+// on for longer is suspect.
+const maxSuspectRun = 4096
+
 // suspectAddress looks at what stands after "://": there must be a sign that a
 // password ends with.
 func suspectAddress(s []byte) bool {
 	for i, c := range s {
 		switch {
+		case i > maxSuspectRun:
+			return true
 		case c == '@':
 			return bytes.IndexByte(s[:i], ':') >= 0
 		case c <= ' ', c == '/', c == '"', c == '\'', c == '<', c == '>', c == '`':
@@ -113,6 +119,9 @@ func suspectCookie(s []byte, i int) bool {
 	for name := i; i < len(s) && bytes.IndexByte([]byte(" (){}<>[]\"'"), s[i]) < 0; i++ {
 		if s[i] == '=' {
 			return i > name
+		}
+		if i-name > maxSuspectRun {
+			return true
 		}
 	}
 	return false
@@ -153,19 +162,22 @@ func suspectAssignment(s []byte, at int) bool {
 		return true
 	}
 	value, digit := i, false
-	for i < len(s) && s[i] > ' ' && bytes.IndexByte([]byte("\"'`,;<>(){}|"), s[i]) < 0 {
+	for i < len(s) && i-value <= maxSuspectRun && s[i] > ' ' && bytes.IndexByte([]byte("\"'`,;<>(){}|"), s[i]) < 0 {
 		digit = digit || s[i] >= '0' && s[i] <= '9'
 		i++
 	}
 	if isPassword(name) {
 		return i-value >= 6
 	}
-	return i-value >= 12 && digit
+	return i-value > maxSuspectRun || i-value >= 12 && digit
 }
 
 // suspectFlag is isFlag for JSON.
 func suspectFlag(s []byte, at int) bool {
-	for ; at > 0 && (isWord(s[at-1]) || s[at-1] == '-'); at-- {
+	for from := at; at > 0 && (isWord(s[at-1]) || s[at-1] == '-'); at-- {
+		if from-at > maxSuspectRun {
+			return true
+		}
 		if at > 1 && s[at-1] == '-' && s[at-2] == '-' {
 			return true
 		}
@@ -203,9 +215,11 @@ func hasSuspectEscape(s []byte) bool {
 				return true
 			}
 		case 'n':
-			if overBreak(s, start, at+1) {
+			end, suspect := overBreak(s, start, at+1)
+			if suspect {
 				return true
 			}
+			at = end - 1
 		}
 		at++
 	}
@@ -245,8 +259,9 @@ var splits = sync.OnceValue(func() map[[2]byte][]split {
 type split struct{ left, right string }
 
 // overBreak reports whether a token's word may go over the line break that
-// stands at [from, to), with the white space around it.
-func overBreak(s []byte, from, to int) bool {
+// stands at [from, to), with the white space around it and other breaks in it;
+// end is where that ends.
+func overBreak(s []byte, from, to int) (end int, suspect bool) {
 	for {
 		if from > 0 && s[from-1] == ' ' {
 			from--
@@ -266,18 +281,18 @@ func overBreak(s []byte, from, to int) bool {
 		}
 	}
 	if from == 0 || to >= len(s) {
-		return false
+		return to, false
 	}
 	w := &tables().joins
 	if pair := uint16(s[from-1]) | uint16(s[to])<<8; w[pair>>6]&(1<<(pair&63)) == 0 {
-		return false
+		return to, false
 	}
 	for _, p := range splits()[[2]byte{s[from-1], s[to]}] {
 		if bytes.HasSuffix(s[:from], []byte(p.left)) && mayGoOn(s[to:], p.right) {
-			return true
+			return to, true
 		}
 	}
-	return false
+	return to, false
 }
 
 // mayGoOn reports whether s begins with a word, or with as much of it as stands

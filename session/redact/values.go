@@ -87,6 +87,9 @@ func findBearer(s string, at int) (start, end, next int) {
 	return j, end, end
 }
 
+// maxCookieName bounds the name of a cookie, in bytes.
+const maxCookieName = 256
+
 // findCookie finds what a Cookie or Set-Cookie header holds, to the line's end.
 func findCookie(s string, at int) (start, end, next int) {
 	i := skip(s, at+len("cookie"), `"'`)
@@ -94,12 +97,15 @@ func findCookie(s string, at int) (start, end, next int) {
 		return 0, 0, i
 	}
 	i = skip(s, i+1, " \"'")
-	end = i
+	name := strings.IndexByte(s[i:min(len(s), i+maxCookieName)], '=')
+	if name <= 0 || strings.ContainsAny(s[i:i+name], " (){}<>[]\n\r\"'") {
+		return 0, 0, i
+	}
+	end = i + name
 	for end < len(s) && s[end] != '\n' && s[end] != '\r' && s[end] != '"' && s[end] != '\'' {
 		end++
 	}
-	name := strings.IndexByte(s[i:end], '=')
-	if name <= 0 || strings.ContainsAny(s[i:i+name], " (){}<>[]") || end-i-name < 9 {
+	if end-i-name < 9 {
 		return 0, 0, i
 	}
 	return i + name + 1, end, end
