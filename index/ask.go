@@ -191,6 +191,9 @@ func (x *Index) scanFiles(ctx context.Context, r SearchRequest, some map[string]
 	hits, failures, err := Scan(ctx, x.fsys, files, r.Query, opt)
 	found := Found{Hits: hits}
 	for _, f := range failures {
+		if errors.Is(f.Err, fs.ErrNotExist) {
+			continue // it went since the walk, and its session with it
+		}
 		found.Failed = append(found.Failed, Failure{Path: f.Path, Reason: reasonOf(f.Err)})
 	}
 	return found, err

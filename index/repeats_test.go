@@ -2,6 +2,7 @@ package index
 
 import (
 	"fmt"
+	"os"
 	"strings"
 	"testing"
 
@@ -49,5 +50,23 @@ func TestOneIDInEveryEntryIsReadOnce(t *testing.T) {
 	}
 	if reads > 100 {
 		t.Errorf("%d reads of a file of %d KB", reads, b.Len()>>10)
+	}
+}
+
+// A session that is removed while files are searched is no file left out.
+func TestSearchPassesOverAFileThatWentMeanwhile(t *testing.T) {
+	home := t.TempDir()
+	gone := put(t, home, "p/s1.jsonl", `{"type":"session","version":5,"id":"s1","timestamp":"2026-03-01T09:00:00.000Z","cwd":"/w"}`+"\n")
+	put(t, home, "p/s2.jsonl", `{"type":"session","version":5,"id":"s2","timestamp":"2026-03-01T09:00:00.000Z","cwd":"/w"}`+"\n")
+	x := openAt(t, home, Options{})
+	if _, err := x.Refresh(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Remove(gone); err != nil {
+		t.Fatal(err)
+	}
+	found, err := x.Search(t.Context(), SearchRequest{Query: ParseQuery("nothing"), Role: RoleAny})
+	if err != nil || len(found.Failed) > 0 {
+		t.Errorf("Search: %v, failed %+v; want none", err, found.Failed)
 	}
 }

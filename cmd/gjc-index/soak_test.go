@@ -176,7 +176,7 @@ func (s *soak) act() {
 	s.actor(&wg, func(n int) { s.foreign(longPath, n) })
 	s.actor(&wg, func(n int) { s.aged(sharedPath, n); s.process("", nil, "prune", "--older-than", "30d", "--yes", "-q") })
 	s.actor(&wg, func(int) { s.process("", nil, "list", "--json", "-q") })
-	s.actor(&wg, func(int) { s.process("", nil, "search", "say token", "--json", "-q") })
+	s.actor(&wg, func(int) { s.process("", nil, "search", "say token", "--json") })
 	s.actor(&wg, func(int) { s.process("", nil, "context", shared, "--json", "-q") })
 	s.actor(&wg, func(int) { s.process("", nil, "usage", "--by", "day", "--json", "-q") })
 	s.actor(&wg, func(int) { s.process("", []int{exitBusy}, "reindex", "-q") })
