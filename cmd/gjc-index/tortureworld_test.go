@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"database/sql"
+	"errors"
 	"fmt"
 	"io"
 	"io/fs"
@@ -17,6 +18,8 @@ import (
 
 	"github.com/klauspost/compress/zstd"
 
+	"github.com/gajae-code/gjc-index/session"
+	"github.com/gajae-code/gjc-index/storage"
 	"github.com/gajae-code/gjc-index/storage/storagetest"
 )
 
@@ -45,6 +48,7 @@ var tortureOps = []tortureOp{
 	{name: "fork", args: []string{"fork", "plain001"}},
 	{name: "rewind", args: []string{"rewind", "plain001", "2"}},
 	{name: "archive", args: []string{"archive", "long0001"}, done: archiveHas("long0001", "mark-long-1")},
+	{name: "archive --zstd", args: []string{"archive", "long0001", "--zstd"}, done: packedHas("long0001", "mark-long-1")},
 	{name: "archive, again", args: []string{"archive", "more0001"}, done: archiveHas("more0001", "mark-more-3")},
 	{name: "unarchive", args: []string{"unarchive", "arch0001"}, done: fileHas("arch0001", "mark-arch-1")},
 	{name: "delete", args: []string{"delete", "plain001", "--yes"}, may: []int{exitMissing}, changes: []string{"plain001"}},
@@ -64,6 +68,11 @@ var tortureOps = []tortureOp{
 	{name: "export archive", args: []string{"export", "long0001", "--format", "archive", "--out", "{dir}/out.tar.zst", "--force"}, done: wholeExport("out.tar.zst")},
 	{name: "export html", args: []string{"export", "long0001", "--out", "{dir}/out.html", "--force"}, done: wholeExport("out.html")},
 	{name: "import", args: []string{"import", "{work}/trip.tar.zst", "--cwd", "{work}/a"}, done: fileHas("trip0001", "mark-trip-1")},
+	{name: "restore --all", args: []string{"restore", "--all"}, may: []int{exitMissing}, done: fileHas("trash001", "mark-trash-1")},
+	{name: "repair --replace", args: []string{"repair", "{dir}/home/broken.jsonl", "--replace"}, may: []int{exitPart}, done: lineless("broken.jsonl")},
+	{name: "repair", args: []string{"repair", "{dir}/home/broken.jsonl", "--output", "{dir}/home/mended.jsonl"}, may: []int{exitError, exitPart}, done: lineless("mended.jsonl")},
+	{name: "doctor --fix", args: []string{"doctor", "--fix", "--quick"}, may: []int{exitPart}},
+	{name: "stats --html", args: []string{"stats", "--html", "{dir}/out.html", "--force"}, done: wholeExport("out.html")},
 	{name: "reindex", args: []string{"reindex"}},
 	{name: "reindex --full", args: []string{"reindex", "--full"}},
 	{name: "psm run", args: []string{"psm", "run", "plain001"}},
@@ -141,6 +150,7 @@ func (w *tortureWorld) build(t *testing.T) {
 		filepath.Join(sc, "blob0001.jsonl"):                       tortureSession("blob0001", a, "blob", 3, blobs),
 		filepath.Join(moved, "moved001.jsonl"):                    tortureSession("moved001", c, "moved", 1, ""),
 		filepath.Join(home, "sessions", "-old", "legacy01.jsonl"): tortureSession("legacy01", filepath.Join(w.work, "b"), "legacy", 1, ""),
+		filepath.Join(home, "broken.jsonl"):                       tortureSession("broken01", a, "broken", 3, "") + `{"type":"message","id":"torn`,
 		filepath.Join(home, "blobs", strings.Repeat("a", 64)):     "mark-blob-8",
 		filepath.Join(home, "blobs", strings.Repeat("b", 64)):     "mark-blob-9",
 	} {
@@ -292,15 +302,7 @@ func marksIn(t *testing.T, dir string) map[string]bool {
 		if err != nil || !d.Type().IsRegular() || strings.HasPrefix(d.Name(), "index.db") || strings.HasPrefix(d.Name(), "history.db") || strings.HasSuffix(d.Name(), ".tmp") {
 			return err
 		}
-		data, err := os.ReadFile(path)
-		if err == nil && strings.HasSuffix(path, ".zst") {
-			r, zerr := zstd.NewReader(bytes.NewReader(data))
-			if zerr != nil {
-				return zerr
-			}
-			defer r.Close()
-			data, _ = io.ReadAll(r) // what is whole of it
-		}
+		data, err := readAny(path)
 		for _, m := range markRE.FindAll(data, -1) {
 			got[string(m)] = true
 		}
@@ -393,6 +395,44 @@ func archiveHas(id, text string) func(dir string) error {
 		data, err := os.ReadFile(strings.TrimSuffix(sessionFile(dir, id), ".jsonl") + ".archive.ndjson")
 		if err != nil || !strings.Contains(string(data), text) {
 			return fmt.Errorf("the archive of %s has no %s (%v)", id, text, err)
+		}
+		return nil
+	}
+}
+
+func packedHas(id, text string) func(dir string) error {
+	return func(dir string) error {
+		data, err := readAny(strings.TrimSuffix(sessionFile(dir, id), ".jsonl") + ".archive.ndjson.zst")
+		if err != nil || !bytes.Contains(data, []byte(text)) {
+			return fmt.Errorf("the archive of %s has no %s (%v)", id, text, err)
+		}
+		return nil
+	}
+}
+
+// readAny reads a file, and what is in it if it is a compressed archive.
+func readAny(path string) ([]byte, error) {
+	if !strings.HasSuffix(path, ".zst") {
+		return os.ReadFile(path)
+	}
+	r, err := session.OpenArchive(storage.Disk(storage.Policy{}), strings.TrimSuffix(path, ".archive.ndjson.zst")+".jsonl")
+	if err != nil {
+		return nil, err
+	}
+	data, err := io.ReadAll(r)
+	return data, errors.Join(err, r.Close())
+}
+
+// lineless: a file of the home has the marks of the broken session, and only
+// whole lines.
+func lineless(name string) func(dir string) error {
+	return func(dir string) error {
+		data, err := os.ReadFile(filepath.Join(dir, "home", name))
+		if err != nil {
+			return err
+		}
+		if !bytes.HasSuffix(data, []byte("}\n")) || !bytes.Contains(data, []byte("mark-broken-3")) {
+			return fmt.Errorf("%s is %q", name, data)
 		}
 		return nil
 	}
