@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"fmt"
 	"os"
@@ -10,6 +11,7 @@ import (
 	"regexp"
 	"runtime"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -203,9 +205,12 @@ func TestSoak(t *testing.T) {
 	if err := os.Mkdir(s.work, 0o700); err != nil {
 		t.Fatal(err)
 	}
+	goroutines, files := runtime.NumGoroutine(), openFiles("self")
+	s.begin()
+	watching := s.watch()
 	s.until = time.Now().Add(soakFor(t))
-	goroutines, files := runtime.NumGoroutine(), openFiles()
 	s.act()
+	watching()
 	if t.Failed() {
 		return
 	}
@@ -214,7 +219,7 @@ func TestSoak(t *testing.T) {
 	for _, args := range [][]string{{"reindex", "-q"}, {"verify", "-q"}} {
 		s.process("", nil, args...)
 	}
-	if now := openFiles(); now > files {
+	if now := openFiles("self"); now > files {
 		t.Errorf("%d files are open, %d were before", now, files)
 	}
 	if now := runtime.NumGoroutine(); now > goroutines {
@@ -271,9 +276,37 @@ func (s *soak) wantOwnEventIDs() {
 	}
 }
 
-// openFiles is how many files this process has open, 0 where it can't be told.
-func openFiles() int {
-	names, err := os.ReadDir("/proc/self/fd")
+// watch starts a watcher, which sees it all; stop ends it and wants it to have
+// grown by nothing that a longer run would make worse.
+func (s *soak) watch() (stop func()) {
+	ctx, cancel := context.WithCancel(context.Background())
+	cmd := exec.CommandContext(ctx, os.Args[0], "watch", "--json", "--home", s.home)
+	cmd.Env, cmd.Dir = append(os.Environ(), "GJC_INDEX_MAIN=1"), s.work
+	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
+	var errs bytes.Buffer
+	cmd.Stderr = &errs
+	if err := cmd.Start(); err != nil {
+		s.t.Fatal(err)
+	}
+	pid := strconv.Itoa(cmd.Process.Pid)
+	return func() {
+		files := openFiles(pid)
+		cancel()
+		_ = cmd.Wait() // interrupted: the status says so
+		if status := cmd.ProcessState.ExitCode(); status != exitDone && status != exitInterrupted {
+			s.t.Errorf("watch: status %d: %s", status, errs.String())
+		}
+		const mostFiles = 100 // databases, sockets, one of each worker
+		if files > mostFiles {
+			s.t.Errorf("watch has %d files open, at most %d", files, mostFiles)
+		}
+		s.t.Logf("watch: %d files open", files)
+	}
+}
+
+// openFiles is how many files a process has open, 0 where it can't be told.
+func openFiles(pid string) int {
+	names, err := os.ReadDir("/proc/" + pid + "/fd")
 	if err != nil {
 		return 0
 	}
