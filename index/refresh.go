@@ -20,6 +20,9 @@ const (
 )
 
 var (
+	// errOldWalk says that a file has come since the walk which another process
+	// has indexed already: its rows must not go.
+	errOldWalk = errors.New("files have come since they were listed")
 	// errReplan says that another process has written since the plan was made.
 	errReplan = errors.New("index was written by another process")
 	// errBuilt says that another process has finished the build.
@@ -53,11 +56,21 @@ func (x *Index) refreshTo(ctx context.Context, w *walk) (rep Report, err error) 
 	x.looks.reset()
 	x.forgetHistory()
 	err = x.retrying(ctx, func(db *migrations.DB) error {
-		rep = Report{}
-		if err := x.findSources(ctx, db, w); err != nil {
-			return err
+		for {
+			rep = Report{}
+			if err := x.findSources(ctx, db, w); err != nil {
+				return err
+			}
+			err := x.refresh(ctx, db, w, &rep)
+			if !errors.Is(err, errOldWalk) {
+				return err
+			}
+			again, err := x.walk(ctx)
+			if err != nil {
+				return err
+			}
+			*w, w.again = *again, true
 		}
-		return x.refresh(ctx, db, w, &rep)
 	})
 	if err != nil && ctx.Err() == nil {
 		x.note("index can't be used now (" + reasonOf(err) + "): sessions are read from the files")
@@ -113,7 +126,7 @@ func (x *Index) refresh(ctx context.Context, db *migrations.DB, w *walk, rep *Re
 // strange reports whether err is one that the rows themselves must have caused:
 // rows that somebody else deleted or added.
 func strange(err error) bool {
-	return err != nil && !errors.Is(err, errReplan) && !migrations.Busy(err) && !migrations.Damaged(err) &&
+	return err != nil && !errors.Is(err, errReplan) && !errors.Is(err, errOldWalk) && !migrations.Busy(err) && !migrations.Damaged(err) &&
 		!migrations.Unusable(err) && !migrations.Full(err)
 }
 
@@ -165,6 +178,9 @@ func (x *Index) update(ctx context.Context, db *migrations.DB, w *walk, rep *Rep
 	if err != nil {
 		return err
 	}
+	if !w.again && slices.ContainsFunc(p.jobs, x.isBack) {
+		return errOldWalk
+	}
 	if p.history, err = x.planHistory(ctx, db); err != nil {
 		return err
 	}
@@ -203,6 +219,15 @@ func (x *Index) update(ctx context.Context, db *migrations.DB, w *walk, rep *Rep
 		x.setPending(pendingOf(w, p)) // for when it was the last try
 	}
 	return err
+}
+
+// isBack reports a file that the walk did not meet and that is there now.
+func (x *Index) isBack(j job) bool {
+	if j.why != isGone || j.known == nil {
+		return false
+	}
+	_, err := x.fsys.Lstat(j.path)
+	return err == nil
 }
 
 // updating is a plan being carried out, in one transaction or several.

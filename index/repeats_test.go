@@ -70,3 +70,43 @@ func TestSearchPassesOverAFileThatWentMeanwhile(t *testing.T) {
 		t.Errorf("Search: %v, failed %+v; want none", err, found.Failed)
 	}
 }
+
+// A file that comes after the walk, and that another process has indexed by
+// then, keeps its rows.
+func TestRefreshByAnOlderWalkKeepsWhatCameSince(t *testing.T) {
+	home := t.TempDir()
+	text := func(id string) string {
+		return `{"type":"session","version":5,"id":"` + id + `","timestamp":"2026-03-01T09:00:00.000Z","cwd":"/w"}` + "\n"
+	}
+	put(t, home, "p/s1.jsonl", text("s1"))
+	other := openAt(t, home, Options{})
+	if _, err := other.Refresh(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	walked, came := false, false
+	fsys := &storagetest.Hook{FS: storage.Disk(storage.Policy{}), Before: func(op storagetest.Op, name string) error {
+		// The walk is over once something else is looked at.
+		if op == storagetest.OpReadDir && strings.HasSuffix(name, "p") {
+			walked = true
+		} else if walked && !came {
+			came = true
+			put(t, home, "p/s2.jsonl", text("s2"))
+			if _, err := other.Refresh(t.Context()); err != nil {
+				t.Error(err)
+			}
+		}
+		return nil
+	}}
+	x, err := Open(t.Context(), fsys, scope.HomeAt(home), Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = x.Close() })
+	rep, err := x.Refresh(t.Context())
+	if err != nil || !came || rep.Removed > 0 {
+		t.Errorf("Refresh = %+v, %v; a file came: %v; want none removed", rep, err, came)
+	}
+	if _, err := other.Find(t.Context(), "s2"); err != nil {
+		t.Errorf("the other index: %v", err)
+	}
+}

@@ -41,6 +41,7 @@ type diskScope struct {
 // walk is what one look at the sessions directory gave. A scope that couldn't
 // be listed is in failed and not in scopes.
 type walk struct {
+	again  bool // made since another one was found to be old
 	root   string
 	scopes []diskScope
 	failed map[string]string // scope name: reason
