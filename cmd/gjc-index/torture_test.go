@@ -51,6 +51,13 @@ var damages = []damage{
 
 func TestTorture(t *testing.T) {
 	w := &tortureWorld{}
+	t.Cleanup(func() {
+		if w.base != "" {
+			if err := os.RemoveAll(w.base); err != nil {
+				t.Error(err)
+			}
+		}
+	})
 	tab := &matrix{}
 	if tortured() && os.Getenv("GJC_KILL_TEST") == "" {
 		t.Cleanup(func() { tab.print() })
