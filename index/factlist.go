@@ -86,7 +86,7 @@ func (l *factList) each(fn func(u *usageFact)) {
 	}
 	var u usageFact
 	for _, piece := range l.body {
-		for r := (&packReader{b: piece}); len(r.b) > 0 && !r.bad; {
+		for r := (&packReader{b: piece}); r.left() > 0 && !r.bad; {
 			u = usageFact{seq: u.seq}
 			r.fact(&u, names)
 			until(u.seq)

@@ -22,12 +22,26 @@ func newSumSet(n int) *sumSet {
 // slot is where a sum is or would be.
 func (s *sumSet) slot(sum uint64) *uint64 {
 	mask := uint64(len(s.slots) - 1)
-	const spread = 0x9e3779b97f4a7c15 // the low bits of a sum are not random enough
-	for i := bits.RotateLeft64(sum*spread, 32) & mask; ; i = (i + 1) & mask {
+	for i := slotOf(sum) & mask; ; i = (i + 1) & mask {
 		if at := &s.slots[i]; *at == 0 || *at == sum {
 			return at
 		}
 	}
+}
+
+// warm looks at where sums are or would be. It finds nothing out: the memory of
+// many places is fetched at once then, and none is waited for later.
+func (s *sumSet) warm(facts []usageFact) (sink uint64) {
+	mask := uint64(len(s.slots) - 1)
+	for i := range facts {
+		sink ^= s.slots[slotOf(facts[i].identity)&mask]
+	}
+	return sink
+}
+
+func slotOf(sum uint64) uint64 {
+	const spread = 0x9e3779b97f4a7c15 // the low bits of a sum are not random enough
+	return bits.RotateLeft64(sum*spread, 32)
 }
 
 func (s *sumSet) has(sum uint64) bool {

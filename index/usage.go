@@ -3,7 +3,6 @@ package index
 import (
 	"cmp"
 	"context"
-	"database/sql"
 	"fmt"
 	"math"
 	"path/filepath"
@@ -79,7 +78,9 @@ func (x *Index) packs(ctx context.Context, db *migrations.DB) ([]sessionPack, er
 	var packs []sessionPack
 	if db != nil && (p == nil || !p.all) {
 		packs, err = x.storedPacks(ctx, db)
-		packs = slices.DeleteFunc(packs, func(s sessionPack) bool { return p.isStale(x.fileAt(s.scope, s.name)) })
+		if p != nil {
+			packs = slices.DeleteFunc(packs, func(s sessionPack) bool { return p.isStale(x.fileAt(s.scope, s.name)) })
+		}
 	} else {
 		p = &pending{all: true}
 		p.walk, err = x.walk(ctx)
@@ -113,28 +114,6 @@ type sessionPack struct {
 	id, cwd     string
 	created     millis
 	pack        []byte
-}
-
-func (x *Index) storedPacks(ctx context.Context, db *migrations.DB) ([]sessionPack, error) {
-	rows, err := db.QueryContext(ctx, `
-		SELECT c.name, s.name, s.id, s.cwd, s.created_ms, p.pack
-		FROM usage_packs p JOIN sessions s ON s.key = p.session JOIN scopes c ON c.id = s.scope`)
-	if err != nil {
-		return nil, err
-	}
-	defer func() { _ = rows.Close() }()
-	var all []sessionPack
-	for rows.Next() {
-		var p sessionPack
-		var id, cwd sql.NullString
-		var created sql.NullInt64
-		if err := rows.Scan(&p.scope, &p.name, &id, &cwd, &created, &p.pack); err != nil {
-			return nil, err
-		}
-		p.id, p.cwd, p.created = id.String, cwd.String, fromNull(created)
-		all = append(all, p)
-	}
-	return all, rows.Err()
 }
 
 // filePacks reads the usage of the files that are not in the database.
@@ -205,19 +184,21 @@ type usageSum struct {
 	zone   *time.Location
 	since  int64 // Unix ms
 	seen   *sumSet
+	warmth uint64 // of no meaning
 	groups map[string]*amount
-	days   map[int64]string  // by quarter of an hour
-	names  map[string]string // each name once
+	days   map[int64]string // by quarter of an hour
 	at     *sessionPack
 	group  string // of the session, if that names the group
 	only   bool   // the session is summed up
 	last   *amount
 	lastOf string
+	dayAt  int64  // the quarter of an hour that was asked for last
+	dayIs  string // its day
 }
 
 func (x *Index) newUsageSum(f UsageFilter) *usageSum {
 	s := &usageSum{x: x, filter: f, zone: f.Zone, since: math.MinInt64,
-		groups: map[string]*amount{}, days: map[int64]string{}, names: map[string]string{}}
+		groups: map[string]*amount{}, days: map[int64]string{}}
 	if s.zone == nil {
 		s.zone = time.UTC
 	}
@@ -227,34 +208,8 @@ func (x *Index) newUsageSum(f UsageFilter) *usageSum {
 	return s
 }
 
-func (s *usageSum) all(ctx context.Context, packs []sessionPack) error {
-	slices.SortFunc(packs, func(a, b sessionPack) int { return a.older(&b) })
-	n := 0
-	for i := range packs {
-		n += len(packs[i].pack)
-	}
-	s.seen = newSumSet(n / 32)
-	for i := range packs {
-		if err := ctx.Err(); err != nil {
-			return err
-		}
-		if err := s.session(&packs[i]); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-func (s *usageSum) intern(name string) string {
-	if known, ok := s.names[name]; ok {
-		return known
-	}
-	s.names[name] = name
-	return name
-}
-
-// session sums up one session.
-func (s *usageSum) session(p *sessionPack) error {
+// begin says whose facts come next.
+func (s *usageSum) begin(p *sessionPack) {
 	s.at, s.only = p, true
 	if s.filter.Path != "" {
 		s.only = s.x.fileAt(p.scope, p.name) == s.filter.Path
@@ -271,13 +226,6 @@ func (s *usageSum) session(p *sessionPack) error {
 			s.group = s.x.opt.Project(p.cwd)
 		}
 	}
-	if !packTold(p.pack) {
-		return eachFact(p.pack, s.intern, func(u *usageFact) { s.add(u) })
-	}
-	var facts []usageFact
-	err := eachFact(p.pack, s.intern, func(u *usageFact) { facts = append(facts, *u) })
-	s.told(facts)
-	return err
 }
 
 // add counts what one fact says, unless it was counted before.
@@ -349,11 +297,15 @@ func (s *usageSum) day(u *usageFact) string {
 	}
 	const quarter = 15 * 60 * 1000
 	at := u.time.ms / quarter
+	if at == s.dayAt && s.dayIs != "" {
+		return s.dayIs
+	}
 	day, ok := s.days[at]
 	if !ok {
 		day = time.UnixMilli(u.time.ms).In(s.zone).Format(time.DateOnly)
 		s.days[at] = day
 	}
+	s.dayAt, s.dayIs = at, day
 	return day
 }
 

@@ -83,43 +83,55 @@ func (u *usageFact) pack(b []byte, names, seq int) []byte {
 // packReader reads a pack. Once it has failed it gives zeros.
 type packReader struct {
 	b   []byte
+	at  int
 	bad bool
 }
 
+func (r *packReader) left() int { return len(r.b) - r.at }
+
+func (r *packReader) fail() { r.bad, r.at = true, len(r.b) }
+
 func (r *packReader) uvarint() uint64 {
-	n, size := binary.Uvarint(r.b)
+	if r.at < len(r.b) && r.b[r.at] < 0x80 {
+		r.at++
+		return uint64(r.b[r.at-1])
+	}
+	return r.long()
+}
+
+// long reads a number of several bytes.
+func (r *packReader) long() uint64 {
+	n, size := binary.Uvarint(r.b[r.at:])
 	if size <= 0 {
-		r.bad, r.b = true, nil
+		r.fail()
 		return 0
 	}
-	r.b = r.b[size:]
+	r.at += size
 	return n
 }
 
 func (r *packReader) fixed() uint64 {
-	if len(r.b) < 8 {
-		r.bad, r.b = true, nil
+	if r.left() < 8 {
+		r.fail()
 		return 0
 	}
-	n := binary.LittleEndian.Uint64(r.b)
-	r.b = r.b[8:]
-	return n
+	r.at += 8
+	return binary.LittleEndian.Uint64(r.b[r.at-8:])
 }
 
-func (r *packReader) text() string {
+func (r *packReader) text() []byte {
 	n := r.uvarint()
-	if n > uint64(len(r.b)) {
-		r.bad, r.b = true, nil
-		return ""
+	if n > uint64(r.left()) {
+		r.fail()
+		return nil
 	}
-	s := string(r.b[:n])
-	r.b = r.b[n:]
-	return s
+	r.at += int(n)
+	return r.b[r.at-int(n) : r.at]
 }
 
 // eachFact calls fn for each fact of a pack. The fact is used again for the
 // next one.
-func eachFact(pack []byte, intern func(string) string, fn func(u *usageFact)) error {
+func eachFact(pack []byte, intern func([]byte) string, fn func(u *usageFact)) error {
 	if len(pack) == 0 {
 		return nil
 	}
@@ -128,7 +140,7 @@ func eachFact(pack []byte, intern func(string) string, fn func(u *usageFact)) er
 	}
 	r := &packReader{b: pack[packHead:]}
 	n := r.uvarint()
-	if n > uint64(len(r.b)) {
+	if n > uint64(r.left()) {
 		return errPack
 	}
 	names := make([][2]string, n)
@@ -144,7 +156,7 @@ func eachFact(pack []byte, intern func(string) string, fn func(u *usageFact)) er
 		}
 		fn(&u)
 	}
-	if r.bad || len(r.b) > 0 {
+	if r.bad || r.left() > 0 {
 		return errPack
 	}
 	return nil
@@ -188,4 +200,4 @@ func (r *packReader) fact(u *usageFact, names [][2]string) {
 }
 
 // sameText is for readers of a pack that need not make equal names one string.
-func sameText(s string) string { return s }
+func sameText(s []byte) string { return string(s) }
