@@ -131,3 +131,67 @@ func FuzzReadArchive(f *testing.F) {
 		}
 	})
 }
+
+// An archive that is gone, or has lost its end, looks as if nothing had been
+// archived; the session says otherwise.
+func TestAnArchiveThatLostItsEndIsNotForgotten(t *testing.T) {
+	for _, compress := range []bool{false, true} {
+		for what, harm := range map[string]func(name string, text []byte) error{
+			"cut":     func(name string, text []byte) error { return os.Truncate(name, int64(len(text)-5)) },
+			"empty":   func(name string, _ []byte) error { return os.Truncate(name, 0) },
+			"missing": func(name string, _ []byte) error { return os.Remove(name) },
+			"changed": func(name string, text []byte) error {
+				for i := len(text) / 2; i < len(text)/2+20; i++ {
+					text[i] = 0xff
+				}
+				return os.WriteFile(name, text, 0o600)
+			},
+			"garbage": func(name string, text []byte) error {
+				return os.WriteFile(name, append(text, "{\"garbage"...), 0o600)
+			},
+		} {
+			t.Run(fmt.Sprint(what, " compress ", compress), func(t *testing.T) {
+				w, path, _ := archivedSession(t, compress)
+				s := w.world.store(Options{settle: 1})
+				if got := archiveFindings(t, s); len(got) > 0 {
+					t.Fatalf("before: %v", got)
+				}
+				name := archivePathOf(s.fsys, path)
+				text, err := os.ReadFile(name)
+				noError(t, err)
+				noError(t, harm(name, text))
+				before, err := os.ReadFile(path)
+				noError(t, err)
+				got := archiveFindings(t, s)
+				if what == "garbage" && !compress { // a run that a crash cut off
+					if len(got) > 0 {
+						t.Errorf("found %v", got)
+					}
+					return
+				}
+				if len(got) != 1 {
+					t.Errorf("found %v", got)
+				}
+				if _, err := s.Unarchive(t.Context(), path); !errors.Is(err, ErrArchive) {
+					t.Errorf("Unarchive() = %v, want ErrArchive", err)
+				}
+				if now, err := os.ReadFile(path); err != nil || string(now) != string(before) {
+					t.Errorf("the session was changed: %v", err)
+				}
+			})
+		}
+	}
+}
+
+// archiveFindings is what the doctor says is bad.
+func archiveFindings(t *testing.T, s *Store) (bad []string) {
+	t.Helper()
+	opt := DoctorOptions{Free: func(string) int64 { return 1 << 40 }, Network: func(string) bool { return false }}
+	noError(t, s.Doctor(t.Context(), opt, func(f Finding) error {
+		if f.Check == "archive" && f.State == HealthBad {
+			bad = append(bad, f.Detail)
+		}
+		return nil
+	}))
+	return bad
+}

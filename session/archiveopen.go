@@ -9,6 +9,7 @@ import (
 	"io"
 	"io/fs"
 	"iter"
+	"strings"
 
 	"github.com/klauspost/compress/zstd"
 
@@ -65,6 +66,30 @@ func openArchive(fsys storage.FS, path string) (*archiveFile, error) {
 		return nil, errors.Join(err, f.Close())
 	}
 	return &archiveFile{f: f, parts: []archivePart{{0, st.Size}}}, nil
+}
+
+// openArchiveAt opens the archive of that name.
+func openArchiveAt(fsys storage.FS, name string) (*archiveFile, error) {
+	if stem, ok := strings.CutSuffix(name, archiveEnding+packedEnding); ok {
+		return openPacked(fsys, stem+".jsonl")
+	}
+	stem, ok := strings.CutSuffix(name, archiveEnding)
+	if !ok {
+		return nil, fs.ErrNotExist
+	}
+	return openArchive(fsys, stem+".jsonl")
+}
+
+// head is the first line of an archive.
+func (a *archiveFile) head() ([]byte, error) {
+	text, err := a.text(a.parts[0])
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = text.Close() }() // was only read
+	head, err := io.ReadAll(io.LimitReader(text, jsonl.ScopeHeader))
+	line, _, _ := bytes.Cut(head, []byte("\n"))
+	return line, err
 }
 
 func openPacked(fsys storage.FS, path string) (*archiveFile, error) {

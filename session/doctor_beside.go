@@ -124,7 +124,10 @@ func (d *doctor) sidecar(ctx context.Context, at dirOf, path, end string, entrie
 				return "it could not be read and is kept as " + filepath.Base(name), err
 			})
 		}
-	case ".archive.ndjson":
+	case archiveEnding, archiveEnding + packedEnding:
+		if end != archiveEnding && hasSorted(entries, filepath.Base(stem)+archiveEnding) {
+			return // the plain one counts
+		}
 		d.archive(ctx, session)
 	case ".psm.ndjson":
 		d.psm(ctx, path)
@@ -190,29 +193,6 @@ func (s *Store) remakeMeta(ctx context.Context, path string) (err error) {
 		_, err := io.WriteString(w, m.value().JSON()+"\n")
 		return err
 	})
-}
-
-// archive reads what was archived of a session.
-func (d *doctor) archive(ctx context.Context, session string) {
-	path := ArchivePath(session)
-	f := &file{at: dirOf{scoped: true}, path: path, refs: map[string]bool{}}
-	if !d.opt.Quick {
-		d.opt.Progress(path)
-		for l, err := range ReadArchive(ctx, d.st.fsys, session) {
-			if ctx.Err() != nil {
-				return
-			}
-			if err != nil {
-				d.bad("archive", path, "is damaged: what was archived can't all be read ("+reasonOf(err)+"); the session itself is not touched by it", "put a good copy of it in its place")
-				return
-			}
-			d.record(f, l.Record)
-		}
-		d.missingBlobs(ctx, f)
-	}
-	if f.faults == 0 {
-		d.ok("archive", path, "is whole")
-	}
 }
 
 // psm reads the log of summaries.

@@ -24,6 +24,8 @@ type file struct {
 
 	faults int // findings that are not ok
 	refs   map[string]bool
+
+	checkpoints []string // ids of what stands for entries that were archived
 }
 
 // transcript looks at one session file.
@@ -44,6 +46,7 @@ func (d *doctor) transcript(ctx context.Context, at dirOf, path string, info sto
 		d.whole(ctx, f)
 	}
 	d.missingBlobs(ctx, f)
+	d.notArchived(ctx, f)
 	if f.faults == 0 && ctx.Err() == nil {
 		d.ok("session", path, "is whole")
 	}
@@ -115,6 +118,7 @@ func (d *doctor) whole(ctx context.Context, f *file) {
 	}
 	for _, e := range t.Records {
 		d.record(f, e.Raw())
+		f.checkpoint(e.Raw(), t.Header.ID())
 		if id, ok := e.EventID(); ok {
 			d.highest = max(d.highest, uint64(id))
 		}
@@ -250,6 +254,7 @@ func (d *doctor) long(ctx context.Context, f *file) {
 			d.highest = max(d.highest, uint64(event))
 		}
 		d.record(f, rec.Raw)
+		f.checkpoint(rec.Raw, id)
 	}
 	if !head {
 		d.fault(f, HealthBad, "header", "has no valid header, so nothing of it is listed; nothing will write to it", f.repairCommand(" --header"))
@@ -291,5 +296,12 @@ func (d *doctor) record(f *file, raw []byte) {
 		if len(raw) > 64 && raw[64] == '"' {
 			f.refs[string(raw[:64])] = true
 		}
+	}
+}
+
+// checkpoint remembers a record that stands for entries that were archived.
+func (f *file) checkpoint(raw []byte, session string) {
+	if id := ownCheckpoint(raw, session); id != "" {
+		f.checkpoints = append(f.checkpoints, id)
 	}
 }

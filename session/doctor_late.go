@@ -8,7 +8,6 @@ import (
 	"slices"
 
 	"github.com/gajae-code/gjc-index/jsonl"
-	"github.com/gajae-code/gjc-index/storage"
 )
 
 // orphan is what belongs to a transcript that is not beside it.
@@ -73,16 +72,26 @@ func (d *doctor) lostArchives(ctx context.Context) {
 			return
 		}
 		owners := stems[o.stem]
-		if o.end == archiveEnding {
+		if o.isArchive() {
 			owners = d.ids[d.archiveOf(o.path)]
 		}
 		d.orphan(ctx, o, owners)
 	}
 }
 
+// isArchive reports whether it is an archive, compressed or not.
+func (o *orphan) isArchive() bool {
+	return o.end == archiveEnding || o.end == archiveEnding+packedEnding
+}
+
 // archiveOf is the id of the session that an archive was made of.
 func (d *doctor) archiveOf(path string) string {
-	head, _, err := storage.ReadPrefix(d.st.fsys, path, jsonl.ScopeHeader)
+	a, err := openArchiveAt(d.st.fsys, path)
+	if err != nil {
+		return ""
+	}
+	defer func() { _ = a.Close() }() // was only read
+	head, err := a.head()
 	if err != nil {
 		return ""
 	}
@@ -104,7 +113,7 @@ func (d *doctor) orphan(ctx context.Context, o orphan, owners []string) {
 	if o.end == "" && len(owners) != 1 {
 		return // of a session that has not begun, or is deleted
 	}
-	if o.end == archiveEnding {
+	if o.isArchive() {
 		f.State, f.Detail = HealthBad, "is an archive whose session is not there; it is kept"
 	}
 	if len(owners) != 1 {
@@ -115,7 +124,11 @@ func (d *doctor) orphan(ctx context.Context, o orphan, owners []string) {
 		return
 	}
 	to := stemOf(owners[0]) + o.end
-	if there, err := d.st.isThere(to); err != nil || there {
+	there, err := d.st.isThere(to)
+	if o.isArchive() && err == nil && !there {
+		there, err = d.st.isThere(archivePathOf(d.st.fsys, owners[0]))
+	}
+	if err != nil || there {
 		f.Detail = "belongs to " + filepath.Base(owners[0]) + ", which has another one"
 		f.Fix = "look at both, and move the one that you don't want aside"
 		d.tell(f)

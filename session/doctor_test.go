@@ -134,6 +134,13 @@ func TestDoctorFindsAndMends(t *testing.T) {
 			w.file(filepath.Join(w.scope(old).Dir, "b.jsonl"), sessionText("b", old), 0)
 		}, "twice warn b.jsonl,moved bad b.jsonl", "", "-"},
 		{"an archive elsewhere", func(w *ward) { w.put("other.archive.ndjson", archiveText("a")) }, "orphan bad other.archive.ndjson", "orphan fixed other.archive.ndjson", ""},
+		{"a compressed archive elsewhere", func(w *ward) { w.put("other.archive.ndjson.zst", packed(w.t, archiveText("a"))) },
+			"orphan bad other.archive.ndjson.zst", "orphan fixed other.archive.ndjson.zst", ""},
+		{"a compressed archive where there is one", func(w *ward) {
+			w.put("a.archive.ndjson", archiveText("a"))
+			w.put("other.archive.ndjson.zst", packed(w.t, archiveText("a")))
+		}, "orphan bad other.archive.ndjson.zst", "", "-"},
+		{"a compressed archive that is damaged", func(w *ward) { w.put("a.archive.ndjson.zst", "garbage") }, "archive bad a.archive.ndjson.zst", "", "-"},
 		{"an archive of nobody", func(w *ward) { w.put("other.archive.ndjson", archiveText("z")) }, "orphan bad other.archive.ndjson", "", "-"},
 		{"an archive where there is one", func(w *ward) {
 			w.put("a.archive.ndjson", archiveText("a"))

@@ -10,6 +10,7 @@ import (
 	"io"
 	"io/fs"
 	"path/filepath"
+	"slices"
 
 	"github.com/gajae-code/gjc-index/jsonl"
 	"github.com/gajae-code/gjc-index/storage"
@@ -77,7 +78,11 @@ func (s *Store) unarchiveOnce(ctx context.Context, path string) (u Unarchived, e
 	if there {
 		defer func() { err = errors.Join(err, j.archive.Close()) }()
 	}
-	if u, err = j.prepare(ctx); err == nil && idle {
+	u, err = j.prepare(ctx)
+	if err == nil {
+		err = notInArchive(j.all, j.marks)
+	}
+	if err == nil && idle {
 		err = s.dropArchive(path)
 	}
 	if err != nil || !there {
@@ -121,6 +126,8 @@ type undoJob struct {
 	file    storage.File // the transcript
 	archive *archiveFile // nil if there is none
 	runs    []archiveRun
+	all     []archiveRun           // those that the transcript has too
+	marks   []string               // ids of the transcript's records for what was archived of it
 	seen    map[recordSum]int32    // how often a record was written
 	met     map[recordSum]int32    // and stood in what is looked at now
 	relink  map[string]jsonl.Value // checkpoints: what their children name instead
@@ -156,7 +163,9 @@ func (j *undoJob) openArchive(ctx context.Context) (there, idle bool, err error)
 		return true, false, err
 	}
 	j.archive = f
-	if j.runs, err = f.runs(ctx); err == nil && len(j.runs) > 0 {
+	j.runs, err = f.runs(ctx)
+	j.all = slices.Clone(j.runs)
+	if err == nil && len(j.runs) > 0 {
 		there = true
 		err = j.dropIdle(ctx)
 	}
@@ -213,6 +222,10 @@ func (j *undoJob) readCurrent(ctx context.Context, size int64) error {
 			s.patch(rec.Raw)
 		case f.Type.Equal("message"):
 			j.back[sumOfText(f.ID.WTF8())] = struct{}{}
+		case f.Type.Equal("custom") && s.header != nil:
+			if id := ownCheckpoint(rec.Raw, s.header.ID()); id != "" {
+				j.marks = append(j.marks, id)
+			}
 		}
 	}
 	if j.current = s.header; j.current == nil {

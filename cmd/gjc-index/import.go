@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 	"path/filepath"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -98,12 +99,15 @@ func (im *restoring) place(ctx context.Context, s export.Archived) (dir, workspa
 		if workspace == "" {
 			return "", "", errors.New("it names no workspace: give --cwd DIR")
 		}
+		if !filepath.IsAbs(workspace) { // what it means here would be chance
+			return "", "", fmt.Errorf("its workspace %s is no path of this machine: give --cwd DIR", workspace)
+		}
 		sc, err = scope.Ensure(ctx, im.fsys, im.home, workspace)
 		if errors.Is(err, fs.ErrNotExist) {
 			return "", "", fmt.Errorf("its workspace %s is not there: give --cwd DIR", workspace)
 		}
 		if err != nil {
-			return "", "", err
+			return "", "", errors.New(sentence(err))
 		}
 		dir = sc.Dir
 	}
@@ -145,7 +149,8 @@ func importError(file string, err error) error {
 	case errors.Is(err, context.Canceled):
 		return err
 	case errors.Is(err, export.ErrArchive):
-		return fmt.Errorf("%s can't be imported: %w", file, err)
+		_, why, _ := strings.Cut(err.Error(), export.ErrArchive.Error()+": ")
+		return fmt.Errorf("%s is %s: %s%w", file, export.ErrArchive, why, silent{err})
 	}
 	return fmt.Errorf("import %s: %s%w", file, cause(err), silent{err})
 }

@@ -58,7 +58,9 @@ func (a *app) serveMCP(ctx context.Context) error {
 	if a.stdinTerminal() {
 		a.note("serves an agent on stdin and stdout, in JSON; docs/mcp.md says how to register it. Ctrl-D ends it")
 	}
-	err := a.mcpServer().Run(ctx, &mcp.IOTransport{Reader: io.NopCloser(a.stdin), Writer: flushed{a.out}})
+	out := &flushed{w: a.out}
+	in := &messageLines{in: bufio.NewReaderSize(a.stdin, 64<<10), out: out}
+	err := a.mcpServer().Run(ctx, &mcp.IOTransport{Reader: io.NopCloser(in), Writer: out})
 	if errors.Is(err, io.EOF) {
 		err = nil
 	}
@@ -169,11 +171,16 @@ func (n *callNotes) lines() []string {
 	return all
 }
 
-// flushed writes through a buffer at once.
-type flushed struct{ w *bufio.Writer }
+// flushed writes through a buffer at once, a message at a time.
+type flushed struct {
+	mu sync.Mutex
+	w  *bufio.Writer
+}
 
 // Write writes and flushes.
-func (f flushed) Write(b []byte) (int, error) {
+func (f *flushed) Write(b []byte) (int, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
 	n, err := f.w.Write(b)
 	if err == nil {
 		err = f.w.Flush()
@@ -182,4 +189,4 @@ func (f flushed) Write(b []byte) (int, error) {
 }
 
 // Close does nothing: stdout stays.
-func (f flushed) Close() error { return nil }
+func (f *flushed) Close() error { return nil }

@@ -4,7 +4,9 @@ import (
 	"archive/tar"
 	"bytes"
 	"context"
+	"crypto/sha256"
 	"errors"
+	"fmt"
 	"io"
 	"io/fs"
 	"path"
@@ -231,6 +233,18 @@ func TestDamagedArchivesAreRefusedWhole(t *testing.T) {
 			return []string{name, manifestName}
 		}
 	}
+	beside := func(names ...string) func(map[string]string, []string) []string {
+		return func(files map[string]string, order []string) []string {
+			sum := sha256.Sum256([]byte("x"))
+			for _, name := range names {
+				name = "sessions/0001/" + name
+				files[name] = "x"
+				files[manifestName] = strings.Replace(files[manifestName], `"files": [`, fmt.Sprintf(`"files": [{"name": %q, "size": 1, "sha256": "%x"},`, name, sum), 1)
+				order = append([]string{name}, order...)
+			}
+			return order
+		}
+	}
 	tests := []struct {
 		name   string
 		change func(files map[string]string, order []string) []string
@@ -254,6 +268,12 @@ func TestDamagedArchivesAreRefusedWhole(t *testing.T) {
 		{"with a backslash", renamed(`sessions/0001/..\x`)},
 		{"a device", renamed("sessions/0001/NUL.jsonl")},
 		{"nobody's", renamed("else/x")},
+		{"another session's transcript", beside("other.jsonl")},
+		{"another session's pin", beside("other.pin.json")},
+		{"whose directory it is", beside(".gjc-managed-session-scope.v2.json")},
+		{"a lock", beside(".b.lease")},
+		{"what is made from it", beside("b.meta.json")},
+		{"a file and a directory", beside("b/x", "b/x/y")},
 		{"a blob of another sum", renamed("blobs/" + strings.Repeat("a", 64))},
 	}
 	for _, tt := range tests {
@@ -266,6 +286,12 @@ func TestDamagedArchivesAreRefusedWhole(t *testing.T) {
 				t.Errorf("something was written: %v", err)
 			}
 		})
+	}
+	for _, own := range []string{"b/x", "b.psm.ndjson"} {
+		m := storage.NewMemory()
+		if _, err := restore(t, m, m, packed(t, beside(own)), ""); err != nil {
+			t.Errorf("Import with %s = %v", own, err)
+		}
 	}
 	whole := packed(t, func(_ map[string]string, o []string) []string { return o })
 	for cut := 0; cut < len(whole); cut += 37 {

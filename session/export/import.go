@@ -12,6 +12,7 @@ import (
 	"io/fs"
 	"path/filepath"
 	"strings"
+	"syscall"
 
 	"github.com/klauspost/compress/zstd"
 
@@ -130,7 +131,7 @@ func (im *importer) each(fn func(name string, r io.Reader) error) error {
 			return nil
 		}
 		if err != nil {
-			return fmt.Errorf("%w: %v", ErrArchive, err)
+			return damaged(err)
 		}
 		if h.Typeflag != tar.TypeReg || !safeName(h.Name) {
 			return fmt.Errorf("%w: it holds %.80q, which is no plain file with a plain name", ErrArchive, h.Name)
@@ -154,9 +155,23 @@ func (r *archiveReader) Read(p []byte) (int, error) {
 	}
 	n, err := r.r.Read(p)
 	if err != nil && !errors.Is(err, io.EOF) {
-		err = fmt.Errorf("%w: %v", ErrArchive, err)
+		err = damaged(err)
 	}
 	return n, err
+}
+
+// damaged is what a reader's error says of an archive.
+func damaged(err error) error {
+	var file *fs.PathError
+	switch {
+	case errors.Is(err, ErrArchive), errors.As(err, &file), errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
+		return err
+	case errors.Is(err, io.ErrUnexpectedEOF):
+		return fmt.Errorf("%w: it ends too early", ErrArchive)
+	case errors.Is(err, zstd.ErrMagicMismatch):
+		return fmt.Errorf("%w: it is not compressed with zstd, or more than that", ErrArchive)
+	}
+	return fmt.Errorf("%w: some of its bytes are not what was written", ErrArchive)
 }
 
 // verify reads the whole archive and compares each file with the manifest.
@@ -262,7 +277,7 @@ func (im *importer) restore(name string, r io.Reader) error {
 	}
 	there, err := im.publish(path, r)
 	switch {
-	case errors.Is(err, fs.ErrExist), errors.Is(err, storage.ErrUnsafe):
+	case errors.Is(err, fs.ErrExist), errors.Is(err, storage.ErrUnsafe), errors.Is(err, syscall.ENOTDIR):
 		im.leaveOut(dir, path, "something else is there already")
 		return nil
 	case err != nil:

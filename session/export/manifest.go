@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io/fs"
 	"path"
+	"slices"
 	"strings"
 
 	"github.com/gajae-code/gjc-index/blob"
@@ -67,10 +68,10 @@ func parseManifest(data []byte) (*manifest, error) {
 		m.byName[f.Name] = f
 	}
 	m.transcripts = map[string]bool{}
-	dirs := map[string]bool{}
+	dirs := map[string]string{} // and the stem of its session
 	for _, s := range m.Sessions {
 		stem, isTranscript := strings.CutSuffix(s.Transcript, ".jsonl")
-		if !isTranscript || dirs[s.Dir] || path.Dir(s.Dir) != sessionsDir || !safeName(s.Dir) || strings.Contains(s.Transcript, "/") {
+		if _, twice := dirs[s.Dir]; !isTranscript || twice || path.Dir(s.Dir) != sessionsDir || !safeName(s.Dir) || strings.Contains(s.Transcript, "/") {
 			return nil, fmt.Errorf("%w: a session's place in it is wrong", ErrArchive)
 		}
 		if session.CheckID(s.ID) != nil || session.CheckID(path.Base(stem)) != nil {
@@ -80,24 +81,43 @@ func parseManifest(data []byte) (*manifest, error) {
 		if _, there := m.byName[name]; !there {
 			return nil, fmt.Errorf("%w: the transcript of session %s is missing", ErrArchive, s.ID)
 		}
-		dirs[s.Dir], m.transcripts[name] = true, true
+		dirs[s.Dir], m.transcripts[name] = stem, true
 	}
 	return &m, m.checkPlaces(dirs)
 }
 
-// checkPlaces refuses files that are neither a blob nor of a session.
-func (m *manifest) checkPlaces(dirs map[string]bool) error {
+// checkPlaces refuses files that are neither a blob nor of a session, and a
+// file in the place of another one's directory.
+func (m *manifest) checkPlaces(dirs map[string]string) error {
 	for _, f := range m.Files {
+		for dir := path.Dir(f.Name); dir != "."; dir = path.Dir(dir) {
+			if _, file := m.byName[dir]; file {
+				return fmt.Errorf("%w: %.80q is a file and a directory", ErrArchive, dir)
+			}
+		}
 		if hex, ok := strings.CutPrefix(f.Name, blobsDir+"/"); ok {
 			if ref, err := blob.ParseHex(hex); err == nil && ref.Hex() == f.SHA256 && f.Size <= blob.MaxSize {
 				continue
 			}
-		} else if parts := strings.SplitN(f.Name, "/", 3); len(parts) == 3 && dirs[parts[0]+"/"+parts[1]] {
-			continue
+		} else if parts := strings.SplitN(f.Name, "/", 3); len(parts) == 3 {
+			if stem, ok := dirs[parts[0]+"/"+parts[1]]; ok && belongs(parts[2], stem) {
+				continue
+			}
 		}
 		return fmt.Errorf("%w: %.80q belongs to nothing in it", ErrArchive, f.Name)
 	}
 	return nil
+}
+
+// belongs reports whether a file may stand beside the transcript of that stem:
+// it is the transcript, what says what that doesn't, or in its own directory.
+// Anything else could be another session's, or the directory's.
+func belongs(name, stem string) bool {
+	if name == stem+".jsonl" || strings.HasPrefix(name, stem+"/") {
+		return true
+	}
+	end, ok := strings.CutPrefix(name, stem)
+	return ok && slices.Contains(besides[:], end)
 }
 
 // maxNameParts bounds how deep a name may be.
