@@ -252,6 +252,27 @@ func TestFirstBuildBesideAnotherAnswersFromTheFiles(t *testing.T) {
 	}
 }
 
+func TestSessionsAreListedFromTheFilesDuringTheFirstBuild(t *testing.T) {
+	asked := false
+	var x *Index
+	var during string
+	x = openAt(t, simpleHome(t, 3), Options{Progress: func(p Progress) {
+		if !asked && p.Files == 2 {
+			asked = true
+			during = strings.Join(sessionIDs(t, x, Filter{}), " ")
+		}
+	}})
+	if rep, err := x.Refresh(t.Context()); err != nil || rep.Added != 3 {
+		t.Fatalf("Refresh = %+v, %v", rep, err)
+	}
+	if want := "s0002 s0001 s0000"; !asked || during != want {
+		t.Errorf("Sessions during the build = %q, want %q", during, want)
+	}
+	if x.unstored() != nil {
+		t.Error("after the build answers still come from the files")
+	}
+}
+
 func TestManyOpenAFreshIndexAtOnce(t *testing.T) {
 	home := simpleHome(t, 30)
 	errs := make(chan error)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"io"
 	"sync"
+	"sync/atomic"
 
 	"github.com/gajae-code/gjc-index/jsonl"
 	"github.com/gajae-code/gjc-index/storage"
@@ -12,6 +13,11 @@ import (
 const (
 	prefixBytes = 64 << 10 // read of the beginning of a file that is not indexed
 	suffixBytes = 16 << 10 // and of its end
+	// Of very many files less is read: a first list of them must not take longer
+	// than a person waits. Beyond that the ones shown are completed.
+	manyFiles       = 1000
+	manyPrefixBytes = 8 << 10
+	manySuffixBytes = 4 << 10
 	// wholeBytes bounds how much of longer files is read whole in place of the
 	// database, from one refresh to the next.
 	wholeBytes = 256 << 20
@@ -85,6 +91,7 @@ func (x *Index) look(ctx context.Context, w *walk, files []pendingFile) ([]looke
 	}
 	all := x.dir != "" || x.looks.spend(long)
 	var jobs []job
+	var cut []int
 	for i := range files {
 		f := files[i].file
 		if known[i] {
@@ -95,12 +102,36 @@ func (x *Index) look(ctx context.Context, w *walk, files []pendingFile) ([]looke
 			jobs = append(jobs, job{why: isNew, scope: i, file: f, path: path})
 			continue
 		}
-		out[i] = x.glance(ctx, path, f.info)
-		if err := ctx.Err(); err != nil {
-			return nil, err
-		}
+		cut = append(cut, i)
+	}
+	x.glances(ctx, w, files, cut, out)
+	if err := ctx.Err(); err != nil {
+		return nil, err
 	}
 	return out, x.lookAt(ctx, jobs, out)
+}
+
+// glances are those at the files whose places are in cut, several at once.
+func (x *Index) glances(ctx context.Context, w *walk, files []pendingFile, cut []int, out []looked) {
+	prefix, suffix := int64(prefixBytes), int64(suffixBytes)
+	if len(cut) > manyFiles {
+		prefix, suffix = manyPrefixBytes, manySuffixBytes
+	}
+	var next atomic.Int64
+	var group sync.WaitGroup
+	for range min(x.opt.Workers, len(cut)) {
+		group.Go(func() {
+			for ctx.Err() == nil {
+				n := int(next.Add(1)) - 1
+				if n >= len(cut) {
+					return
+				}
+				f := &files[cut[n]]
+				out[cut[n]] = x.glance(ctx, w.path(f.scope, f.file.name), f.file.info, prefix, suffix)
+			}
+		})
+	}
+	group.Wait()
 }
 
 // lookAt reads files whole; each job's scope is its place in out.
@@ -128,9 +159,12 @@ func (x *Index) lookAt(ctx context.Context, jobs []job, out []looked) error {
 
 // glance reads the beginning of a long file and its end, for the time of its
 // last record and its title.
-func (x *Index) glance(ctx context.Context, path string, info storage.Info) looked {
+func (x *Index) glance(ctx context.Context, path string, info storage.Info, prefix, suffix int64) looked {
 	k := looked{info: info}
-	r, now, err := x.readEnds(ctx, path)
+	r, now, err := x.readEnds(ctx, path, prefix, suffix)
+	if err == nil && prefix < prefixBytes && (r.state != StateOK || r.firstPrompt == "") {
+		r, now, err = x.readEnds(ctx, path, prefixBytes, suffixBytes) // its beginning is longer
+	}
 	switch {
 	case err == nil:
 		k.facts, k.info = r.facts, now
@@ -145,7 +179,7 @@ func (x *Index) glance(ctx context.Context, path string, info storage.Info) look
 	return k
 }
 
-func (x *Index) readEnds(ctx context.Context, path string) (*reading, storage.Info, error) {
+func (x *Index) readEnds(ctx context.Context, path string, prefix, suffix int64) (*reading, storage.Info, error) {
 	f, err := x.fsys.Open(path)
 	if err != nil {
 		return nil, storage.Info{}, err
@@ -156,7 +190,7 @@ func (x *Index) readEnds(ctx context.Context, path string) (*reading, storage.In
 		return nil, info, err
 	}
 	ex := newExtractor()
-	r, err := ex.whole(ctx, f, min(prefixBytes, info.Size), x.opt.MaxLine)
+	r, err := ex.whole(ctx, f, min(prefix, info.Size), x.opt.MaxLine)
 	if err != nil {
 		return r, info, err
 	}
@@ -165,10 +199,10 @@ func (x *Index) readEnds(ctx context.Context, path string) (*reading, storage.In
 	if r.state != StateOK {
 		return r, info, nil
 	}
-	from := max(info.Size-suffixBytes, 0)
+	from := max(info.Size-suffix, 0)
 	tail := jsonl.ReadOptions{MaxLine: x.opt.MaxLine, Offset: from}
 	first := true
-	for rec, err := range jsonl.Read(ctx, io.NewSectionReader(f, from, suffixBytes), tail) {
+	for rec, err := range jsonl.Read(ctx, io.NewSectionReader(f, from, suffix), tail) {
 		if err != nil {
 			return r, info, err
 		}

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"time"
 
 	"github.com/gajae-code/gjc-index/migrations"
 	"github.com/jmoiron/sqlx"
@@ -54,7 +55,11 @@ func (x *Index) Rebuild(ctx context.Context) (Report, error) {
 // build replaces all rows in one transaction. Unless forced, errBuilt if
 // another process has built it while this one waited.
 func (x *Index) build(ctx context.Context, db *migrations.DB, w *walk, forced bool, rep *Report) error {
-	err := db.Write(ctx, func(tx *sqlx.Tx) error {
+	write := db.Write
+	if !forced {
+		write = func(ctx context.Context, fn func(tx *sqlx.Tx) error) error { return x.writeSoon(ctx, db, fn) }
+	}
+	err := write(ctx, func(tx *sqlx.Tx) error {
 		if !forced {
 			if done, _, err := built(ctx, tx); err != nil || done {
 				return cmp.Or(err, errBuilt)
@@ -70,6 +75,35 @@ func (x *Index) build(ctx context.Context, db *migrations.DB, w *walk, forced bo
 		return errors.Join(err, ctx.Err())
 	}
 	return nil
+}
+
+const (
+	buildPatience = time.Second           // how long another builder is waited for
+	buildAgain    = 20 * time.Millisecond // and how often it is looked for
+)
+
+// writeSoon is db.Write for a build that another process may be at already. A
+// small home is built within a moment, which is worth waiting for; a large one
+// is better read from the files.
+func (x *Index) writeSoon(ctx context.Context, db *migrations.DB, fn func(tx *sqlx.Tx) error) error {
+	patience := time.After(min(x.opt.BusyTimeout, buildPatience))
+	for {
+		began := false
+		err := db.TryWrite(ctx, func(tx *sqlx.Tx) error {
+			began = true
+			return fn(tx)
+		})
+		if began || !migrations.Busy(err) {
+			return err
+		}
+		select {
+		case <-time.After(buildAgain):
+		case <-patience:
+			return err
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
 }
 
 // fill makes all rows anew.

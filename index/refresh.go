@@ -144,13 +144,16 @@ func (x *Index) rebuildNow(ctx context.Context, db *migrations.DB, w *walk, rep 
 }
 
 // firstBuild builds a database that nobody has built, or not by our rules. It
-// waits for another builder; if that takes too long, the answer comes from the
-// files.
+// waits a moment for another builder; if that takes longer, the answer comes
+// from the files, as it does for whoever asks during the build.
 func (x *Index) firstBuild(ctx context.Context, db *migrations.DB, w *walk, old bool, rep *Report) error {
 	if db.ReadOnly() {
 		rep.NoIndex, rep.Unwritten = true, x.unwritable()
 		x.setPending(&pending{walk: w, all: true})
 		return nil
+	}
+	if !old {
+		x.setPending(&pending{walk: w, all: true})
 	}
 	err := x.build(ctx, db, w, false, rep)
 	if err == nil {
@@ -158,7 +161,7 @@ func (x *Index) firstBuild(ctx context.Context, db *migrations.DB, w *walk, old 
 	}
 	if migrations.Busy(err) {
 		rep.Busy, rep.NoIndex = true, !old
-		x.note("index is busy: another process is writing it")
+		x.note("index is busy: another process is making it; until that is done sessions are read from the files")
 		x.setPending(&pending{walk: w, all: true})
 		if old { // its rows hold but for what changed
 			p, err := makePlan(ctx, db, w)

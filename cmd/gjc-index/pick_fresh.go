@@ -60,10 +60,15 @@ func (m *picker) tick() tea.Cmd {
 	if !m.refreshing {
 		return nil
 	}
+	next := m.later(buildTick, pickTickMsg{})
 	if files, total := m.store.progress(); total > 0 {
 		m.building = "reading " + comma(files) + " of " + count(total, "file")
+		if !m.early && m.rows.all == 0 && !m.waiting { // the files tell of the sessions meanwhile
+			m.early = true
+			return tea.Batch(m.reload(), next)
+		}
 	}
-	return m.later(buildTick, pickTickMsg{})
+	return next
 }
 
 func (m *picker) refreshed(msg pickFreshMsg) tea.Cmd {

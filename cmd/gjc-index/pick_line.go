@@ -28,6 +28,8 @@ func (m *picker) listLines(b box) []string {
 
 func (m *picker) emptyText() string {
 	switch {
+	case m.early && m.waiting && m.refreshing:
+		return "the index is being built; sessions are read from the files meanwhile…"
 	case !m.loaded || m.waiting:
 		return "…"
 	case m.rows.all == 0 && m.refreshing:

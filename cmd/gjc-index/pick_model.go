@@ -53,6 +53,7 @@ type picker struct {
 
 	printing          bool // the session chosen is printed and not resumed
 	refreshing, again bool
+	early             bool // the list was asked for during a build
 	building          string
 
 	result pickResult

@@ -90,6 +90,25 @@ func TestPickerIgnoresLateAnswers(t *testing.T) {
 	d.wantStatus("can't look for new sessions: no luck", true)
 }
 
+// While the index is built for the first time the files are asked, once.
+func TestPickerListsDuringTheFirstBuild(t *testing.T) {
+	d := drive(t, &shelf{}, 80, 24)
+	d.refreshing = true // the first question found nothing
+	asked := d.asked
+	d.tick()
+	if d.asked != asked+1 || !d.waiting {
+		t.Errorf("%d questions, waiting %v, want 1", d.asked-asked, d.waiting)
+	}
+	if got := d.emptyText(); !strings.Contains(got, "from the files") {
+		t.Errorf("meanwhile %q", got)
+	}
+	d.waiting = false
+	d.tick()
+	if d.asked != asked+1 {
+		t.Error("asked again")
+	}
+}
+
 func TestPickerLoadsMoreWhenItIsNeeded(t *testing.T) {
 	s := &shelf{}
 	for i := range 1000 {
