@@ -161,30 +161,73 @@ func (s *Store) Prune(ctx context.Context, plan *PrunePlan, permanent bool, done
 	if err := s.finishTrash(ctx); err != nil {
 		return fmt.Errorf("prune: finish what was begun: %w", err)
 	}
-	for rows := range slices.Chunk(plan.Rows, groupSize) {
-		if err := ctx.Err(); err != nil {
-			return err
+	groups := slices.Collect(slices.Chunk(plan.Rows, groupSize))
+	return s.pruneGroups(ctx, groups, permanent, done)
+}
+
+// pruneGroups gets one group ready while the one before it waits for the disk.
+func (s *Store) pruneGroups(ctx context.Context, groups [][]PruneRow, permanent bool, done func(Pruned) error) error {
+	ready := func(i int) <-chan *readyGroup {
+		out := make(chan *readyGroup, 1)
+		if i == len(groups) {
+			close(out)
+			return out
 		}
-		if err := s.pruneGroup(ctx, rows, permanent, done); err != nil {
+		go func() { out <- s.readyGroup(ctx, groups[i], permanent) }()
+		return out
+	}
+	next := ready(0)
+	for i := range groups {
+		g := <-next
+		next = ready(i + 1)
+		if err := s.pruneGroup(ctx, g, permanent, done); err != nil {
+			if g := <-next; g != nil {
+				err = errors.Join(err, g.abandon())
+			}
 			return fmt.Errorf("prune: %w", err)
 		}
 	}
 	return nil
 }
 
-// pruneGroup takes a group of sessions through the steps together.
-func (s *Store) pruneGroup(ctx context.Context, rows []PruneRow, permanent bool, done func(Pruned) error) (err error) {
-	b := &burial{st: s, permanent: permanent}
-	var kept []Pruned
+// readyGroup is a group of sessions under their locks, each with an empty place
+// in the trash, and those that stay.
+type readyGroup struct {
+	burial *burial
+	kept   []Pruned
+	err    error // of ctx
+}
+
+func (s *Store) readyGroup(ctx context.Context, rows []PruneRow, permanent bool) *readyGroup {
+	g := &readyGroup{burial: &burial{st: s, permanent: permanent}, err: ctx.Err()}
 	for _, row := range rows {
-		if why := s.stillPrunable(ctx, row, b); why != nil {
-			if ctx.Err() != nil {
-				return errors.Join(ctx.Err(), b.release())
-			}
-			kept = append(kept, Pruned{PruneRow: row, Kept: keepsOf(why)})
+		if g.err != nil {
+			break
+		}
+		if why := s.stillPrunable(ctx, row, g.burial); why != nil {
+			g.kept = append(g.kept, Pruned{PruneRow: row, Kept: keepsOf(why)})
+			g.err = ctx.Err()
 		}
 	}
-	err = b.bury(ctx)
+	return g
+}
+
+// abandon leaves a group as it was.
+func (g *readyGroup) abandon() error {
+	var errs []error
+	for _, grave := range g.burial.graves {
+		errs = append(errs, g.burial.st.fillIn(grave.dir), grave.release(true)) // a lease file without a holder says nothing
+	}
+	return errors.Join(errs...)
+}
+
+// pruneGroup takes a group of sessions through the steps together.
+func (s *Store) pruneGroup(ctx context.Context, g *readyGroup, permanent bool, done func(Pruned) error) error {
+	if g.err != nil {
+		return errors.Join(g.err, g.abandon())
+	}
+	b, kept := g.burial, g.kept
+	err := b.bury(ctx)
 	err = errors.Join(err, b.release())
 	for _, g := range b.graves {
 		if g.moved {

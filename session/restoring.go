@@ -130,6 +130,9 @@ func (s *Store) syncAll(group []*returning, dir func(*returning) string) error {
 			due = append(due, d)
 		}
 	}
+	if done, err := s.syncWhole(due); done || err != nil {
+		return err
+	}
 	return together(len(due), func(i int) error { return s.fsys.SyncDir(due[i]) })
 }
 

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -113,16 +114,39 @@ func (s *Store) writeNew(name, text string) error {
 	return errors.Join(err, f.Close())
 }
 
-// syncManifests makes durable what says where the sessions of the group came
-// from.
-func (b *burial) syncManifests() error {
-	return together(len(b.graves), func(i int) error {
+// syncPlaces makes durable what says where the sessions of the group came from.
+func (b *burial) syncPlaces() error {
+	trash := b.st.opt.Home.Trash()
+	names := []string{trash}
+	for _, g := range b.graves {
+		names = append(names, g.dir, filepath.Join(g.dir, pendingName))
+	}
+	if done, err := b.st.syncWhole(names); done || err != nil {
+		return err
+	}
+	err := together(len(b.graves), func(i int) error {
 		f, err := b.st.fsys.Open(filepath.Join(b.graves[i].dir, pendingName))
 		if err != nil {
 			return err
 		}
 		return errors.Join(f.Sync(), f.Close())
 	})
+	if err != nil {
+		return err
+	}
+	return b.sync(func(g *grave) []string { return []string{g.dir, trash} })
+}
+
+// manySyncs is from how many on one sync of the whole file system costs less
+// than those of files and directories, which wait for the same disk.
+const manySyncs = 16
+
+// syncWhole is storage.SyncWhole where that is worth it.
+func (s *Store) syncWhole(names []string) (done bool, err error) {
+	if len(names) < manySyncs {
+		return false, nil
+	}
+	return storage.SyncWhole(s.fsys, names)
 }
 
 // syncers is how many syncs are under way at once. A file system commits those
@@ -170,10 +194,7 @@ func (b *burial) bury(ctx context.Context) error {
 	if len(b.graves) == 0 {
 		return nil
 	}
-	err := b.syncManifests()
-	if err == nil {
-		err = b.sync(func(g *grave) []string { return []string{g.dir, s.opt.Home.Trash()} })
-	}
+	err := b.syncPlaces()
 	for _, g := range b.graves {
 		if g.failed = err; err == nil {
 			g.failed = b.moveTranscript(ctx, g)
@@ -234,18 +255,24 @@ func (s *Store) moveBelongings(ctx context.Context, from, to, stem string) (n in
 }
 
 // sync makes directories durable, each once: all of the first kind before those
-// of the second. It goes by the sessions that are on their way.
+// of the second, unless all are made so by one call; a name that was moved is in
+// either directory then. It goes by the sessions that are on their way.
 func (b *burial) sync(dirs func(g *grave) []string) error {
 	done := map[string]bool{}
-	for step := range 2 {
-		var due []string
+	var due [2][]string
+	for step := range due {
 		for _, g := range b.graves {
 			if dir := dirs(g)[step]; dir != "" && g.failed == nil && !done[dir] {
 				done[dir] = true
-				due = append(due, dir)
+				due[step] = append(due[step], dir)
 			}
 		}
-		if err := together(len(due), func(i int) error { return b.st.fsys.SyncDir(due[i]) }); err != nil {
+	}
+	if done, err := b.st.syncWhole(slices.Concat(due[0], due[1])); done || err != nil {
+		return err
+	}
+	for _, names := range due {
+		if err := together(len(names), func(i int) error { return b.st.fsys.SyncDir(names[i]) }); err != nil {
 			return err
 		}
 	}
