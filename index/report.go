@@ -55,6 +55,7 @@ type Status struct {
 	Estimated                          bool  // of large files only the beginnings are counted
 	FileBytes                          int64 // of the session files indexed
 	Notes                              []string
+	Watcher                            *WatchedError // the process that watches the home; nil if none does
 }
 
 // Difference is one way in which the database and the files disagree. Line is 0

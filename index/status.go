@@ -38,7 +38,7 @@ func (x *Index) Status(ctx context.Context) (Status, error) {
 		s = Status{}
 		err = x.statusOfFiles(ctx, &s)
 	}
-	s.Notes = x.Notes()
+	s.Notes, s.Watcher = x.Notes(), x.watchedBy()
 	return s, err
 }
 

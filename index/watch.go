@@ -25,6 +25,7 @@ const (
 	restFactor   = 10                     // and a refresh is followed by that many times its length
 	retryAfter   = time.Second            // a refresh that could not write; then ever later
 	lastRetry    = time.Minute
+	lockPatience = 100 * time.Millisecond // for who only asks whether there is a watcher
 	cookieWait   = 40 * time.Millisecond // for a notice of our own
 	maxWatchWait = 2 * time.Second       // of a question, while a refresh runs
 )
@@ -130,7 +131,7 @@ func (w *watcher) open(ctx context.Context) error {
 	if real, err := storage.RealPath(w.data); err == nil {
 		w.data = real
 	}
-	if err := w.takeLock(); err != nil {
+	if err := w.takeLock(ctx); err != nil {
 		return err
 	}
 	src, err := fsnotify.NewWatcher()

@@ -91,17 +91,17 @@ func watchLock(db string) string   { return db + ".watch" }
 func watchSocket(db string) string { return db + ".watch.sock" }
 
 // takeLock makes this the one watcher of the home.
-func (w *watcher) takeLock() error {
+func (w *watcher) takeLock(ctx context.Context) error {
 	path := watchLock(w.x.home.IndexDB())
-	lock, err := w.x.fsys.TryLock(path, storage.Exclusive)
-	if errors.Is(err, storage.ErrLocked) {
-		e := &WatchedError{}
-		var who watchHolder
-		text, err := storage.ReadFile(w.x.fsys, path, maxHolderBytes)
-		if err == nil && json.Unmarshal(text, &who) == nil {
-			e.PID, e.Host, e.Since = who.PID, who.Host, who.Since
-		}
-		return e
+	// Who only asks for a watcher has the lock for a moment.
+	wait, cancel := context.WithTimeout(ctx, lockPatience)
+	lock, err := w.x.fsys.Lock(wait, path, storage.Exclusive)
+	cancel()
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	if errors.Is(err, storage.ErrLocked) || errors.Is(err, context.DeadlineExceeded) {
+		return w.x.watchHeld(path)
 	}
 	if err != nil {
 		return fmt.Errorf("lock %s: %w", path, err)
@@ -119,6 +119,37 @@ func (w *watcher) takeLock() error {
 		return fmt.Errorf("write %s: %w", path, err)
 	}
 	return nil
+}
+
+// watchHeld is what the holder of the watcher's lock says of itself.
+func (x *Index) watchHeld(path string) *WatchedError {
+	e := &WatchedError{}
+	var who watchHolder
+	text, err := storage.ReadFile(x.fsys, path, maxHolderBytes)
+	if err == nil && json.Unmarshal(text, &who) == nil {
+		e.PID, e.Host, e.Since = who.PID, who.Host, who.Since
+	}
+	return e
+}
+
+// watchedBy is the process that watches the home; nil if none does, or where
+// that can't be told.
+func (x *Index) watchedBy() *WatchedError {
+	if x.dir != "" {
+		return nil
+	}
+	path := watchLock(x.home.IndexDB())
+	if _, err := x.fsys.Lstat(path); err != nil {
+		return nil
+	}
+	lock, err := x.fsys.TryLock(path, storage.Shared)
+	if err == nil {
+		_ = lock.Unlock() // nothing was written
+	}
+	if !errors.Is(err, storage.ErrLocked) {
+		return nil
+	}
+	return x.watchHeld(path)
 }
 
 // serve answers questions until the watcher is closed. The lock is held: a

@@ -57,7 +57,7 @@ func (s *Store) Archive(ctx context.Context, path string, opt ArchiveOptions) (a
 		switch {
 		case err == nil:
 			return a, nil
-		case errors.Is(err, errOldFormat) && !opt.DryRun && try < archiveTries:
+		case errors.Is(err, ErrOldFormat) && !opt.DryRun && try < archiveTries:
 			err = s.writeAnew(ctx, path)
 		case errors.Is(err, jsonl.ErrGrown) && try < archiveTries:
 			err = nil
@@ -66,8 +66,9 @@ func (s *Store) Archive(ctx context.Context, path string, opt ArchiveOptions) (a
 	return a, fmt.Errorf("archive session %s: %w", filepath.Base(path), err)
 }
 
-// errOldFormat is a transcript that must be written anew before it is archived.
-var errOldFormat = errors.New("session is of an older version")
+// ErrOldFormat is a transcript that must be written anew before it is archived,
+// which a dry run can't do.
+var ErrOldFormat = errors.New("session is of an older version")
 
 // writeAnew brings a transcript to the present version.
 func (s *Store) writeAnew(ctx context.Context, path string) error {
@@ -167,7 +168,7 @@ func (j *archiveJob) prepare(ctx context.Context) error {
 		return err
 	}
 	if j.scan.version < jsonl.CurrentVersion {
-		return errOldFormat
+		return ErrOldFormat
 	}
 	if j.leaf, err = j.scan.leaf(j.st.fsys, j.path); err != nil {
 		return err

@@ -170,7 +170,7 @@ func TestPruneKeepsWhatIsNotFinished(t *testing.T) {
 		got[filepath.Base(k.Path)] = k.Reason
 	}
 	want := map[string]string{"empty.jsonl": "is empty", "damaged.jsonl": "is damaged: " + errNoHeader.Error(),
-		"lines.jsonl": "is damaged: 1 lines can't be read", "newer.jsonl": "is of a version that is not known",
+		"lines.jsonl": "is damaged: 1 line can't be read", "newer.jsonl": "is of a version that is not known",
 		"pinned.jsonl": "is pinned", "young.jsonl": "is young and has no answer yet",
 		"busy.jsonl": "is being written", "read.jsonl": "is being read", "link.jsonl": "is a symbolic link"}
 	if diff := cmp.Diff(want, got); diff != "" {

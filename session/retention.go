@@ -161,7 +161,10 @@ func (s *Store) readAged(ctx context.Context, a *aged) error {
 	case a.id == "":
 		a.keep = "is damaged: " + errNoHeader.Error()
 	case malformed > 0:
-		a.keep = fmt.Sprintf("is damaged: %d lines can't be read", malformed)
+		a.keep = "is damaged: 1 line can't be read"
+		if malformed > 1 {
+			a.keep = fmt.Sprintf("is damaged: %d lines can't be read", malformed)
+		}
 	case !a.answered && s.opt.Now().Sub(a.last) < unansweredFor:
 		a.keep = "is young and has no answer yet"
 	}

@@ -96,6 +96,8 @@ func (a *app) archiveError(id, path string, err error) error {
 	switch {
 	case errors.Is(err, session.ErrNotManaged):
 		return usagef("%s is of an older layout, in which nothing is written", path)
+	case errors.Is(err, session.ErrOldFormat):
+		return fmt.Errorf("%s is of an older version: archive without --dry-run brings it to the present one first, and only then shows what moves%w", id, silent{err})
 	case errors.Is(err, session.ErrProtected):
 		return fmt.Errorf("%s is being read or written: nothing was changed%w", id, silent{err})
 	}
@@ -150,6 +152,7 @@ func (a *app) archiveOld(ctx context.Context, f archiveFlags) error {
 		a.note("%s: left out: %s", l.Path, l.Reason)
 	}
 	a.leftOut += len(left)
+	older := 0
 	for _, path := range paths {
 		r, err := st.Archive(ctx, path, f.options())
 		if ctx.Err() != nil {
@@ -157,6 +160,10 @@ func (a *app) archiveOld(ctx context.Context, f archiveFlags) error {
 		}
 		if errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EROFS) {
 			return err // the next one would fail as well
+		}
+		if errors.Is(err, session.ErrOldFormat) {
+			older++
+			continue
 		}
 		if err != nil {
 			a.note("%s: left out: %s", path, briefly(err))
@@ -168,6 +175,9 @@ func (a *app) archiveOld(ctx context.Context, f archiveFlags) error {
 				return err
 			}
 		}
+	}
+	if older > 0 {
+		a.note("of %s of an older version only a run without --dry-run shows what moves", count(older, "session"))
 	}
 	return nil
 }

@@ -148,6 +148,8 @@ func importError(file string, err error) error {
 	switch {
 	case errors.Is(err, context.Canceled):
 		return err
+	case errors.Is(err, fs.ErrNotExist):
+		return fmt.Errorf("there is no file %s to import; give the path of an archive that export --format archive made%w", file, silent{err})
 	case errors.Is(err, export.ErrArchive):
 		_, why, _ := strings.Cut(err.Error(), export.ErrArchive.Error()+": ")
 		return fmt.Errorf("%s is %s: %s%w", file, export.ErrArchive, why, silent{err})

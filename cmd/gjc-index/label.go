@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -78,7 +79,7 @@ func (a *app) labelListCommand() *cobra.Command {
 func manyArgs(n int, what string) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {
 		if len(args) != n {
-			return usagef("%s wants %s, and got %s; %s --help says more", cmd.CommandPath(), what, count(len(args), "argument"), cmd.CommandPath())
+			return usagef("%s wants %s, and got %s; %s --help says more", strings.TrimPrefix(cmd.CommandPath(), cmd.Root().Name()+" "), what, count(len(args), "argument"), cmd.CommandPath())
 		}
 		return nil
 	}

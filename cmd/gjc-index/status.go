@@ -2,6 +2,8 @@ package main
 
 import (
 	"context"
+	"fmt"
+	"time"
 
 	"github.com/dustin/go-humanize"
 	"github.com/spf13/cobra"
@@ -19,25 +21,33 @@ func (a *app) statusCommand() *cobra.Command {
 }
 
 type statusJSON struct {
-	Home      string   `json:"home"`
-	Index     *string  `json:"index"`
-	Journal   string   `json:"journal"`
-	ReadOnly  bool     `json:"readOnly"`
-	Schema    int64    `json:"schema"`
-	Extract   int      `json:"extract"`
-	Built     *string  `json:"built"`
-	Size      int64    `json:"size"`
-	Files     int      `json:"files"`
-	Sessions  int      `json:"sessions"`
-	Children  int      `json:"children"`
-	Damaged   int      `json:"damaged"`
-	Entries   int64    `json:"entries"`
-	Prompts   int64    `json:"prompts"`
-	Labels    int64    `json:"labels"`
-	Usage     int64    `json:"usage"`
-	FileBytes int64    `json:"fileBytes"`
-	Partly    int      `json:"damagedLines"` // sessions that have some
-	Notes     []string `json:"notes"`
+	Home      string       `json:"home"`
+	Index     *string      `json:"index"`
+	Journal   string       `json:"journal"`
+	ReadOnly  bool         `json:"readOnly"`
+	Schema    int64        `json:"schema"`
+	Extract   int          `json:"extract"`
+	Built     *string      `json:"built"`
+	Size      int64        `json:"size"`
+	Files     int          `json:"files"`
+	Sessions  int          `json:"sessions"`
+	Children  int          `json:"children"`
+	Damaged   int          `json:"damaged"`
+	Entries   int64        `json:"entries"`
+	Prompts   int64        `json:"prompts"`
+	Labels    int64        `json:"labels"`
+	Usage     int64        `json:"usage"`
+	FileBytes int64        `json:"fileBytes"`
+	Partly    int          `json:"damagedLines"` // sessions that have some
+	Notes     []string     `json:"notes"`
+	Watcher   *watcherJSON `json:"watcher"` // null: none
+}
+
+// watcherJSON is the process that watches the home.
+type watcherJSON struct {
+	PID   int    `json:"pid"`
+	Host  string `json:"host"`
+	Since string `json:"since"`
 }
 
 func (a *app) status(cmd *cobra.Command) error {
@@ -63,8 +73,12 @@ func (a *app) status(cmd *cobra.Command) error {
 		}
 		if a.json {
 			notes := append([]string{}, st.Notes...)
+			var watcher *watcherJSON
+			if w := st.Watcher; w != nil {
+				watcher = &watcherJSON{w.PID, w.Host, w.Since}
+			}
 			return a.printJSON(statusJSON{where, orNull(st.Path), st.Journal, st.ReadOnly, st.Schema, st.Extract, jsonTime(st.Built), st.Size,
-				st.Files, st.Sessions, st.Children, st.Damaged, st.Entries, st.Prompts, st.Labels, st.Usage, st.FileBytes, lines, notes})
+				st.Files, st.Sessions, st.Children, st.Damaged, st.Entries, st.Prompts, st.Labels, st.Usage, st.FileBytes, lines, notes, watcher})
 		}
 		a.printf("home      %s\n", plain(where))
 		partly := ""
@@ -83,8 +97,24 @@ func (a *app) status(cmd *cobra.Command) error {
 		}
 		a.printf("index     %s of %s of files, %s\n", humanize.Bytes(uint64(st.Size)), humanize.Bytes(uint64(st.FileBytes)), built)
 		a.printf("          %s\n", plain(st.Path))
+		a.printf("watcher   %s\n", a.watcherLine(st.Watcher))
 		return nil
 	})
+}
+
+// watcherLine says who watches the home.
+func (a *app) watcherLine(w *index.WatchedError) string {
+	switch {
+	case w == nil:
+		return "none; gjc-index watch keeps the index fresh"
+	case w.PID == 0:
+		return "another process"
+	}
+	line := fmt.Sprintf("process %d on %s", w.PID, w.Host)
+	if since, err := time.Parse(time.RFC3339, w.Since); err == nil {
+		line += ", begun " + ago(a.now(), since)
+	}
+	return plain(line)
 }
 
 // withDamagedLines counts the sessions that are listed though not all of their

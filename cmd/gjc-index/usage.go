@@ -102,6 +102,8 @@ func noArgs(cmd *cobra.Command, args []string) error {
 func oneArg(what string) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {
 		switch {
+		case len(args) == 0 && !strings.Contains(what, "session"):
+			return usagef("%s wants %s; %s --help says more", cmd.Name(), what, cmd.CommandPath())
 		case len(args) == 0:
 			return usagef("%s wants %s; gjc-index list shows all sessions", cmd.Name(), what)
 		case len(args) > 1:

@@ -89,6 +89,15 @@ func TestWatchAsAProcess(t *testing.T) {
 		t.Errorf("a second watch: status %d, %q; want one that names process %s", status, stderr, pid)
 	}
 
+	out, _, status := answer(t, "status", "--home", home)
+	if want := "watcher   process " + strconv.Itoa(p.cmd.Process.Pid) + " on "; status != exitDone || !strings.Contains(out, want) {
+		t.Errorf("status beside a watcher: status %d, %q; want %q", status, out, want)
+	}
+	out, _, _ = answer(t, "status", "--home", home, "--json")
+	if want := `"watcher":{"pid":` + strconv.Itoa(p.cmd.Process.Pid) + `,"host":"`; !strings.Contains(out, want) {
+		t.Errorf("status --json beside a watcher: %q; want %q", out, want)
+	}
+
 	grow := func(id, text string) {
 		t.Helper()
 		f, err := os.OpenFile(path, os.O_WRONLY|os.O_APPEND, 0)

@@ -32,8 +32,17 @@ func ParseFormat(word string) (Format, error) {
 	for _, f := range Formats() {
 		words = append(words, string(f))
 	}
-	return "", fmt.Errorf("format %.40q: %w: it is one of %s", word, ErrFormat, strings.Join(words, ", "))
+	return "", &formatError{fmt.Sprintf("there is no format %.40q: it is one of %s", word, strings.Join(words, ", "))}
 }
+
+// formatError is ErrFormat in one sentence.
+type formatError struct{ text string }
+
+// Error is the sentence.
+func (e *formatError) Error() string { return e.text }
+
+// Unwrap is ErrFormat.
+func (e *formatError) Unwrap() error { return ErrFormat }
 
 // Extension is what ends the name of a file of the format, with the point.
 func (f Format) Extension() string {
