@@ -26,8 +26,8 @@ const (
 	retryAfter   = time.Second            // a refresh that could not write; then ever later
 	lastRetry    = time.Minute
 	lockPatience = 100 * time.Millisecond // for who only asks whether there is a watcher
-	cookieWait   = 40 * time.Millisecond // for a notice of our own
-	maxWatchWait = 2 * time.Second       // of a question, while a refresh runs
+	cookieWait   = 40 * time.Millisecond  // for a notice of our own
+	maxWatchWait = 2 * time.Second        // of a question, while a refresh runs
 )
 
 // ErrWatchLimit says that the system gives no more notices of directories.
