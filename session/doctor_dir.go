@@ -48,11 +48,11 @@ func (d *doctor) directories(ctx context.Context) {
 			d.warn("directory", path, "is a symbolic link, which nothing looks into", "put the directory itself there, or take the link away")
 		case e.Info.Kind == storage.Dir:
 			if !strings.HasPrefix(e.Name, "-") && d.holdsSessions(path) {
-				d.warn("directory", path, "is no directory of a workspace's sessions: lists of all sessions leave it out", "gjc-index list --session-dir "+quoted(path))
+				d.warn("directory", path, "is no directory of a workspace's sessions: lists show them, but the other program does not look there", "gjc-index list --session-dir "+quoted(path))
 			}
 			d.directory(ctx, dirOf{path: path})
 		case scope.IsTranscriptName(e.Name):
-			d.warn("directory", path, "lies outside of any workspace's directory: lists leave it out", "gjc-index import "+quoted(path))
+			d.warn("directory", path, "lies outside of any workspace's directory: the other program does not look there", "gjc-index import "+quoted(path))
 		}
 	}
 }
