@@ -37,8 +37,9 @@ func (s *RefSearch) Write(p []byte) (int, error) {
 }
 
 var (
-	sumName    = []byte("sha256") // the part of a reference that is looked for
-	escapeMark = []byte(`\u00`)   // begins the escape of an ASCII character
+	sumName    = []byte("sha")  // before the part of a reference that is looked for
+	sumSize    = []byte("256:") // that part: its first byte is rarer than a letter
+	escapeMark = []byte(`\u00`) // begins the escape of an ASCII character
 )
 
 // take finds the references in a text.
@@ -61,16 +62,17 @@ func (s *RefSearch) take(text []byte) {
 
 func (s *RefSearch) plain(text []byte) {
 	for {
-		i := bytes.Index(text, sumName)
+		i := bytes.Index(text, sumSize)
 		if i < 0 {
 			return
 		}
-		text = text[i+len(sumName):]
-		if len(text) < 1+64 || text[0] != ':' {
+		named := bytes.HasSuffix(text[:i], sumName)
+		text = text[i+len(sumSize):]
+		if !named || len(text) < 64 {
 			continue
 		}
 		var sum [32]byte
-		digits := text[1:65]
+		digits := text[:64]
 		if bytes.ContainsAny(digits, "ABCDEF") {
 			continue
 		}

@@ -174,7 +174,7 @@ func (a *app) sayNotes(x *index.Index) {
 
 func (a *app) options(bar *buildBar) index.Options {
 	return index.Options{Now: a.now, BusyTimeout: a.patience, MaxLine: a.maxLine, Project: a.projectOf, Progress: func(p index.Progress) {
-		a.collectGC()
+		a.collectGC(p)
 		bar.show(p)
 	}}
 }

@@ -43,9 +43,7 @@ func (a *app) reindex(cmd *cobra.Command, full bool) error {
 	if a.sessionDir != "" {
 		return usagef("--session-dir is answered from the files: there is no index to make")
 	}
-	// The rows of one huge file are most of what a build keeps: half as much
-	// again is enough for what is no longer used.
-	defer debug.SetGCPercent(debug.SetGCPercent(50))
+	defer debug.SetGCPercent(debug.SetGCPercent(hugeGC)) // until it is known how big the files are
 	bar := a.progressBar()
 	x, err := a.open(cmd.Context(), a.options(bar))
 	if err != nil {

@@ -153,6 +153,9 @@ func (b *bench) chat() error {
 	if _, err := os.Stat(home); err != nil {
 		return nil // left out, as the big session was
 	}
+	if err := b.run("--home", home, "-q", "reindex")(); err != nil { // the file was appended to, and cut back
+		return err
+	}
 	var memory int64
 	ts, err := b.inTurn(func() error {
 		s, err := b.measured("--home", home, "--no-refresh", "--json", "chat", "big00001")
