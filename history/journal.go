@@ -3,6 +3,7 @@ package history
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/rand"
 	"database/sql"
@@ -12,6 +13,7 @@ import (
 	"fmt"
 	"io"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -220,10 +222,12 @@ func (j *journal) close() error {
 // stored before its journal was emptied is found again and not stored twice.
 func (s *Store) replay(ctx context.Context) error {
 	dir, base := filepath.Split(s.path)
-	entries, err := s.fsys.ReadDir(filepath.Clean(dir))
+	entries, err := s.fsys.StatDir(filepath.Clean(dir))
 	if err != nil {
 		return err
 	}
+	// Names are random: what was typed first is stored first.
+	slices.SortStableFunc(entries, func(a, b storage.DirEntry) int { return cmp.Compare(a.Info.ModTime, b.Info.ModTime) })
 	for _, e := range entries {
 		if e.Info.Kind != storage.Regular || !strings.HasPrefix(e.Name, base+".") || !strings.HasSuffix(e.Name, pendingSuffix) {
 			continue
