@@ -38,8 +38,12 @@ func (x *extractor) noteEffects(e *entry, rec *jsonl.Record, kind string) error 
 		x.refold = true
 		x.kept = append(x.kept, int(e.seq))
 	case kind != "message":
-	case e.role == "assistant" && f.Calls > 0:
-		return x.feedMessage(e, rec)
+	case e.role == "assistant" && len(f.Calls) > 0:
+		feed, err := x.fold()
+		if err == nil {
+			feed.Called(f)
+		}
+		return err
 	case e.role == "toolResult" && mayChange(f):
 		return x.feedMessage(e, rec)
 	case e.role == "toolResult":
@@ -90,7 +94,7 @@ func foldsAnew(before, now string) bool {
 // may change what is known of files. A session that changed none and waits for
 // no result has nothing that an answer without calls could change.
 func (x *extractor) patchFolds(before, now string, f *jsonl.Fields) (bool, error) {
-	if before == "toolResult" || now == "toolResult" || f.Calls > 0 || x.feed != nil {
+	if before == "toolResult" || now == "toolResult" || len(f.Calls) > 0 || x.feed != nil {
 		return true, nil
 	}
 	if x.before == nil {

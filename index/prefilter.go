@@ -3,6 +3,8 @@ package index
 import (
 	"bytes"
 	"unicode/utf8"
+
+	"github.com/gajae-code/gjc-index/jsonl"
 )
 
 // prefilter finds the lines of raw JSON that may hold a text that matches a
@@ -42,13 +44,13 @@ func newPrefilter(q Query) *prefilter {
 		return &prefilter{all: true}
 	}
 	p := &prefilter{piece: best, pieceOthers: spellingOf(string(best))}
-	p.pivot = newFinder(best).rare
+	p.pivot = jsonl.NewFinder(best).Rarest()
 	for !utf8.RuneStart(best[p.pivot]) {
 		p.pivot--
 	}
 	_, size := utf8.DecodeRune(best[p.pivot:])
 	p.pivotBytes = best[p.pivot : p.pivot+size]
-	p.rare = newFinder(p.pivotBytes).rare
+	p.rare = jsonl.NewFinder(p.pivotBytes).Rarest()
 	if n := chooseTriple(best, p.pivot); n >= 0 {
 		p.useTriple(n)
 		return p
@@ -68,14 +70,14 @@ const commonByte = 'b'
 // chooseTriple is the offset of the three neighbours of a piece to be looked for
 // if the byte at pivot alone is too common; -1 if it is not, or there are none.
 func chooseTriple(piece []byte, pivot int) int {
-	if byteRank(piece[pivot]) <= byteRank(commonByte) {
+	if jsonl.ByteRank(piece[pivot]) <= jsonl.ByteRank(commonByte) {
 		return -1
 	}
 	best, bestRank := -1, 0
 	for i := range len(piece) - 2 {
 		rank := 1
 		for _, c := range piece[i : i+3] {
-			rank *= byteRank(c)
+			rank *= jsonl.ByteRank(c)
 			if c >= utf8.RuneSelf {
 				rank = 0
 				break
@@ -120,8 +122,8 @@ func splitsPiece(r rune) bool {
 // pieceScore is how few places of a file look like the piece: by its rarest
 // byte first.
 func pieceScore(piece []byte) int {
-	f := newFinder(piece)
-	return (255-byteRank(piece[f.rare]))*64 + min(len(piece), 63)
+	f := jsonl.NewFinder(piece)
+	return (255-jsonl.ByteRank(piece[f.Rarest()]))*64 + min(len(piece), 63)
 }
 
 // none is a place after every other one.

@@ -142,11 +142,12 @@ func (w *scanWorker) chunk(data []byte, line int, file *ScanFile) error {
 // unlessPatched gives errOdd if the file may have patches: what they replace
 // is no longer said.
 func (w *scanWorker) unlessPatched(f storage.File) error {
-	mark := newFinder([]byte(`entry_patch`))
+	const patch = `entry_patch`
+	mark := jsonl.NewFinder([]byte(patch))
 	for off, held := int64(0), 0; ; {
 		n, err := f.ReadAt(w.buf[held:], off)
 		off += int64(n)
-		if mark.index(w.buf[:held+n]) >= 0 {
+		if mark.Index(w.buf[:held+n]) >= 0 {
 			return errOdd
 		}
 		if err != nil {
@@ -155,6 +156,6 @@ func (w *scanWorker) unlessPatched(f storage.File) error {
 			}
 			return err
 		}
-		held = copy(w.buf, w.buf[max(0, held+n-len(mark.needle)):held+n])
+		held = copy(w.buf, w.buf[max(0, held+n-len(patch)):held+n])
 	}
 }

@@ -9,6 +9,8 @@ import (
 	"slices"
 	"sync"
 	"sync/atomic"
+
+	"github.com/gajae-code/gjc-index/jsonl"
 )
 
 // scan looks at all prompts left, the newest ranges first, several at once.
@@ -203,9 +205,9 @@ func (s *promptSearch) matchAny(folded []byte) bool {
 			longest = t
 		}
 	}
-	f := newFinder(longest)
+	f := jsonl.NewFinder(longest)
 	for {
-		i := f.index(folded)
+		i := f.Index(folded)
 		if i < 0 {
 			return false
 		}

@@ -3,6 +3,8 @@ package index
 import (
 	"bytes"
 	"unicode/utf8"
+
+	"github.com/gajae-code/gjc-index/jsonl"
 )
 
 // The words of a prompt, as FTS5 is given them.
@@ -147,10 +149,10 @@ func (p piece) lookup(lists [][]byte, limit int) [][]byte {
 		needle = append(needle, '\n')
 	}
 	var tokens [][]byte
-	f := newFinder(needle)
+	f := jsonl.NewFinder(needle)
 	for _, list := range lists {
 		for at := 0; len(tokens) <= limit; {
-			i := f.index(list[at:])
+			i := f.Index(list[at:])
 			if i < 0 {
 				break
 			}

@@ -13,7 +13,7 @@ type UsageFields struct {
 
 // Fields is what the rooms above need of one record without making a Value of
 // it. A Lit is set only if the property is a string. Literals are slices of
-// the scanned line; Texts and Refs are reused by the next Scan or Of.
+// the scanned line; Texts, Calls and Refs are reused by the next Scan or Of.
 //
 // Which properties are read depends on nothing but the record's type: message
 // fields are those of message, for an entry_patch of patch.message; the header
@@ -23,10 +23,10 @@ type Fields struct {
 	Type, ID, Parent, Timestamp Lit
 	IDKind, ParentKind          Kind // of id and parentId
 
-	Role   Lit   // message.role
-	Texts  []Lit // message.content (content of a custom_message): the string, or each text block's text
-	Images int   // image blocks of the same content
-	Calls  int   // toolCall blocks of the same content
+	Role   Lit          // message.role
+	Texts  []Lit        // message.content (content of a custom_message): the string, or each text block's text
+	Images int          // image blocks of the same content
+	Calls  []CallFields // toolCall blocks of the same content
 
 	Details []byte // JSON text of message.details; nil without one
 
@@ -52,8 +52,8 @@ type Fields struct {
 
 // reset empties f but keeps what its slices have allocated.
 func (f *Fields) reset() {
-	texts, refs := f.Texts[:0], f.Refs[:0]
-	*f = Fields{Texts: texts, Refs: refs}
+	texts, calls, refs := f.Texts[:0], f.Calls[:0], f.Refs[:0]
+	*f = Fields{Texts: texts, Calls: calls, Refs: refs}
 }
 
 // Of fills f from a parsed record: the slow, exact way. raw is the value's own
@@ -147,7 +147,7 @@ func (f *Fields) ofContent(c Value) {
 		case "image":
 			f.Images++
 		case "toolCall":
-			f.Calls++
+			f.Calls = append(f.Calls, callOf(block))
 		}
 	}
 }
@@ -184,7 +184,7 @@ func (f *Fields) refsOfText(raw []byte) {
 		if i >= len(raw) {
 			return
 		}
-		l := Lit{raw: raw[start:i:i]}
+		l := Lit{raw: raw[start:i]}
 		p := parser{data: raw, pos: i + 1}
 		p.space()
 		isKey := p.pos < len(raw) && raw[p.pos] == ':'

@@ -30,7 +30,17 @@ func (l Lit) Ok() bool { return l.raw != nil }
 
 // Raw is the literal as it stands in the line, between the quotes. The caller
 // must not change it.
-func (l Lit) Raw() []byte { return l.raw }
+func (l Lit) Raw() []byte { return slices.Clip(l.raw) }
+
+// In is where the literal begins in the line that was scanned for it; ok is
+// false if it is a copy, as of a line that had to be parsed.
+func (l Lit) In(line []byte) (at int, ok bool) {
+	at = cap(line) - cap(l.raw) // slices of one array end with it
+	if len(l.raw) == 0 || at < 0 || at > len(line)-len(l.raw) || &line[at] != &l.raw[0] {
+		return 0, false
+	}
+	return at, true
+}
 
 // Text is the string for people: lone surrogates are U+FFFD, so the result is
 // valid UTF-8.

@@ -126,7 +126,7 @@ func (s *scanner) string() (Lit, bool) {
 		return Lit{}, false
 	}
 	s.i = end + 1
-	l := Lit{raw: s.b[start:end:end]}
+	l := Lit{raw: s.b[start:end]}
 	if len(l.raw) >= refLen && l.isRef() {
 		s.f.Refs = append(s.f.Refs, l)
 	}

@@ -203,6 +203,7 @@ func (s *scanner) block() bool {
 		return true
 	}
 	var typ, text Lit
+	var call CallFields
 	seen := uint8(0)
 	for {
 		key, ok := s.key()
@@ -217,6 +218,15 @@ func (s *scanner) block() bool {
 		case "text":
 			bit = 2
 			_, ok = s.literal(&text)
+		case "id":
+			bit = 4
+			_, ok = s.literal(&call.ID)
+		case "name":
+			bit = 8
+			_, ok = s.literal(&call.Name)
+		case "arguments":
+			bit = 16
+			ok = s.arguments(&call.Path)
 		default:
 			_, ok = s.skip()
 		}
@@ -238,7 +248,7 @@ func (s *scanner) block() bool {
 	case typ.Equal("image"):
 		s.f.Images++
 	case typ.Equal("toolCall"):
-		s.f.Calls++
+		s.f.Calls = append(s.f.Calls, call)
 	}
 	return true
 }

@@ -18,7 +18,7 @@ type said struct {
 	Texts   []string
 	Refs    []string
 	Images  int
-	Calls   int
+	Calls   [][3]string
 	Details string
 	Usage   UsageFields
 	Version uint64
@@ -28,7 +28,7 @@ func saidBy(f *Fields) said {
 	s := said{
 		Strings: map[string]string{},
 		Kinds:   map[string]Kind{"id": f.IDKind, "parentId": f.ParentKind, "label": f.LabelKind, "version": f.VersionKind},
-		Images:  f.Images, Calls: f.Calls, Usage: f.Usage, Version: math.Float64bits(f.Version),
+		Images:  f.Images, Usage: f.Usage, Version: math.Float64bits(f.Version),
 	}
 	for name, l := range map[string]Lit{
 		"type": f.Type, "id": f.ID, "parentId": f.Parent, "timestamp": f.Timestamp, "role": f.Role,
@@ -44,6 +44,9 @@ func saidBy(f *Fields) said {
 	}
 	for _, l := range f.Texts {
 		s.Texts = append(s.Texts, l.WTF8())
+	}
+	for _, c := range f.Calls {
+		s.Calls = append(s.Calls, [3]string{c.ID.WTF8(), c.Name.WTF8(), c.Path.WTF8()})
 	}
 	if v, _, err := Parse(f.Details); err == nil {
 		s.Details = v.JSON()
@@ -87,6 +90,8 @@ func TestScanAgreesWithOf(t *testing.T) {
 		{"user text", `{"type":"message","id":"1","parentId":null,"message":{"role":"user","content":"a\nb\u00e9 é"}}`, true},
 		{"blocks", `{"type":"message","message":{"content":[{"type":"text","text":"a"},{"text":"b","type":"text"},{"type":"text","text":1},{"type":"image","data":"x"},7,[],{"type":"thinking","text":"no"}],"role":"assistant"}}`, true},
 		{"block type with escapes", `{"message":{"content":[{"type":"t\u0065xt","text":"a"}]}}`, true},
+		{"calls", `{"message":{"role":"assistant","content":[{"type":"toolCall","id":"a","name":"write","arguments":{"path":"/a/\u00e9","content":"x"}},{"arguments":{"file_path":"/b","path":null},"type":"toolCall"},{"type":"toolCall","arguments":{"path":{"file_path":"/no"},"file_path":"/no"}},{"type":"toolCall","id":7,"name":[],"arguments":["path"]},{"type":"toolCall","arguments":{}},{"type":"toolCall","arguments":{"path":"","file_path":"/no"}}]}}`, true},
+		{"path twice in a call", `{"message":{"content":[{"type":"toolCall","arguments":{"path":"a","path":"b"}}]}}`, false},
 		{"usage", `{"message":{"usage":{"input":12,"output":3.5,"cacheRead":-0,"cacheWrite":1e2,"premiumRequests":2,"cost":{"input":1,"total":0.25}}}}`, true},
 		{"usage that is not whole", `{"message":{"usage":{"input":"12","output":3,"cost":{"total":null}}}}`, true},
 		{"usage that is no object", `{"message":{"usage":[1]}}`, true},
@@ -205,6 +210,7 @@ func FuzzScan(f *testing.F) {
 	for _, line := range sampleLines(20, 4) {
 		f.Add(line)
 	}
+	f.Add([]byte(`{"message":{"content":[{"type":"toolCall","id":"a","name":"b","arguments":{"path":null,"file_path":"c"}}]}}`))
 	f.Add([]byte(`{"type":"custom_message","content":[{"type":"text","text":"\ud800"}]}`))
 	f.Fuzz(func(t *testing.T, line []byte) { checkScan(t, line) })
 }

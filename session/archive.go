@@ -160,6 +160,8 @@ type archiveJob struct {
 	leaf   int
 	chosen bool // the leaf is not the last entry
 	made   []*jsonl.Entry
+
+	eventID jsonl.EventID // that of the first entry made
 }
 
 func (j *archiveJob) prepare(ctx context.Context) error {

@@ -114,6 +114,7 @@ func newPacker(w io.Writer) (*zstd.Encoder, error) {
 // archiveAppend appends one run to an archive.
 type archiveAppend struct {
 	f storage.File
+	w storage.WriteBack
 	z *zstd.Encoder // nil: it is plain
 }
 
@@ -121,7 +122,7 @@ func (a *archiveAppend) Write(p []byte) (int, error) {
 	if a.z != nil {
 		return a.z.Write(p)
 	}
-	return a.f.Write(p)
+	return a.w.Write(p)
 }
 
 // finish ends the run and makes it durable.
@@ -155,9 +156,9 @@ func (j *archiveJob) appendArchive() (a *archiveAppend, created bool, err error)
 	if err != nil {
 		return nil, false, err
 	}
-	a = &archiveAppend{f: f}
+	a = &archiveAppend{f: f, w: storage.WriteBack{File: f}}
 	if packed {
-		a.z, err = newPacker(f)
+		a.z, err = newPacker(&a.w)
 	} else {
 		err = closeLine(f)
 	}

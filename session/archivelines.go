@@ -253,8 +253,10 @@ func (f *lineFold) piece(p *piece) error {
 		e := f.maker.Entry(&jsonl.Record{Line: l.line, Raw: raw, Fields: &f.fields})
 		if message, patched := f.j.scan.patches[int32(l.node)]; patched {
 			e.SetMessage(message)
+			f.fold.Add(l.node, e, nil)
+			continue
 		}
-		f.fold.Add(l.node, e)
+		f.fold.Add(l.node, e, &f.fields)
 	}
 	return nil
 }

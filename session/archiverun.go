@@ -22,6 +22,11 @@ func (j *archiveJob) writeRun(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
+	// Now, since a store without a sequence is read for it, and would be with
+	// the new archive.
+	if j.eventID, err = j.st.seq.reserve(ctx, checkpoint.MaxCheckpoints, filepath.Dir(j.path)); err != nil {
+		return err
+	}
 	if n := len(runs); n > 0 && runs[n-1].sum == j.scan.sum && runs[n-1].size == j.scan.size && runs[n-1].moved == j.plan.Moved {
 		return j.again(ctx, &runs[n-1])
 	}
@@ -73,8 +78,9 @@ func (j *archiveJob) run(ctx context.Context, w io.Writer, number int) error {
 	if err != nil {
 		return err
 	}
-	if err := j.makeCheckpoints(ctx, fold); err != nil || w == nil {
-		return err
+	j.makeCheckpoints(fold)
+	if w == nil {
+		return nil
 	}
 	ids := make([]jsonl.Value, len(j.made))
 	for i, e := range j.made {
@@ -91,7 +97,7 @@ func (j *archiveJob) run(ctx context.Context, w io.Writer, number int) error {
 	return err
 }
 
-func (j *archiveJob) makeCheckpoints(ctx context.Context, fold *checkpoint.ArchiveFold) error {
+func (j *archiveJob) makeCheckpoints(fold *checkpoint.ArchiveFold) {
 	j.made = nil
 	used := map[string]bool{}
 	for _, d := range fold.Checkpoints() {
@@ -101,14 +107,9 @@ func (j *archiveJob) makeCheckpoints(ctx context.Context, fold *checkpoint.Archi
 		})
 		used[id] = true
 		e := jsonl.NewEntry(jsonl.DataEntry(jsonl.Base{ID: id, Timestamp: j.st.timestamp()}, d))
+		if !j.opt.DryRun {
+			setEventID(e, j.eventID+jsonl.EventID(len(j.made)))
+		}
 		j.made = append(j.made, e)
 	}
-	if len(j.made) == 0 || j.opt.DryRun {
-		return nil
-	}
-	first, err := j.st.seq.reserve(ctx, len(j.made), filepath.Dir(j.path))
-	for i, e := range j.made {
-		setEventID(e, first+jsonl.EventID(i))
-	}
-	return err
 }

@@ -250,25 +250,20 @@ func longText(rec *jsonl.Record) (at, n int32) {
 	if len(rec.Raw) < longLine || !rec.Fields.Type.Equal("message") {
 		return 0, 0
 	}
-	var long []byte
+	var long jsonl.Lit
 	for _, t := range rec.Fields.Texts {
-		if len(t.Raw()) > len(long) {
-			long = t.Raw()
+		if len(t.Raw()) > len(long.Raw()) {
+			long = t
 		}
 	}
-	if len(long) < longLine/2 {
+	if len(long.Raw()) < longLine/2 {
 		return 0, 0
 	}
-	head := long[:longLine/8]
-	for from := 0; ; from++ {
-		i := bytes.Index(rec.Raw[from:], head)
-		if i < 0 {
-			return 0, 0 // it is a copy: the line was unusual
-		}
-		if from += i; &rec.Raw[from] == &long[0] {
-			return int32(from), int32(len(long))
-		}
+	from, ok := long.In(rec.Raw)
+	if !ok {
+		return 0, 0
 	}
+	return int32(from), int32(len(long.Raw()))
 }
 
 // roomAfter is how many entries tell how many there will be.

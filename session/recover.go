@@ -1,7 +1,6 @@
 package session
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"io"
@@ -117,8 +116,9 @@ func highestIn(ctx context.Context, fsys storage.FS, path string) (uint64, error
 
 func highestAfter(data, mark []byte) uint64 {
 	var highest uint64
+	f := jsonl.NewFinder(mark)
 	for {
-		i := bytes.Index(data, mark)
+		i := f.Index(data)
 		if i < 0 {
 			return highest
 		}

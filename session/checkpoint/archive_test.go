@@ -26,7 +26,7 @@ func archived(t testing.TB, entries []*jsonl.Entry, opt ArchiveOptions, prefix s
 	}
 	fold := plan.Fold("s1")
 	for i, e := range entries {
-		fold.Add(i, e)
+		fold.Add(i, e, nil)
 	}
 	n := 0
 	rest := plan.Rest(entries, fold.Checkpoints(), func() jsonl.Base {

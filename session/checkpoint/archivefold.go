@@ -18,8 +18,9 @@ func (p *ArchivePlan) Fold(origin string) *ArchiveFold {
 }
 
 // Add takes the entry at a position, whether it moves or stays; all are given,
-// in order.
-func (f *ArchiveFold) Add(i int, e *jsonl.Entry) {
+// in order. fields are those of its line, if they are known: they spare
+// parsing it.
+func (f *ArchiveFold) Add(i int, e *jsonl.Entry, fields *jsonl.Fields) {
 	if f.plan.Moved == 0 {
 		return
 	}
@@ -29,7 +30,7 @@ func (f *ArchiveFold) Add(i int, e *jsonl.Entry) {
 	}
 	if !f.plan.Moves[i] {
 		if e.Role() == "assistant" || e.Type() == "custom" {
-			f.effects.note(e) // results may move whose calls stay
+			f.effects.note(e, fields) // results may move whose calls stay
 		}
 		return
 	}
@@ -38,11 +39,14 @@ func (f *ArchiveFold) Add(i int, e *jsonl.Entry) {
 	} else {
 		f.usage.Add(e)
 	}
-	f.effects.Add(e)
+	f.effects.take(e, fields)
 	if live { // the steering of a dead branch steers nothing else
 		f.scope.Add(e)
 	}
 }
+
+// MaxCheckpoints is how many checkpoints an archived prefix leaves at most.
+const MaxCheckpoints = 3
 
 // Checkpoints are what the archived entries leave behind; none for a plan by
 // which nothing moves.

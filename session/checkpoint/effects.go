@@ -43,7 +43,7 @@ func FoldEffects(prev *Effects, entries []*jsonl.Entry) *Effects {
 	// A result may stand before the checkpoint that keeps its call.
 	for _, e := range entries {
 		if e.Type() == "custom" {
-			prev.note(e)
+			prev.note(e, nil)
 		}
 	}
 	for _, e := range entries {
@@ -53,12 +53,16 @@ func FoldEffects(prev *Effects, entries []*jsonl.Entry) *Effects {
 }
 
 // Add takes the next entry. Where there are checkpoints, FoldEffects knows more.
-func (x *Effects) Add(e *jsonl.Entry) {
+func (x *Effects) Add(e *jsonl.Entry) { x.take(e, nil) }
+
+// take is Add for an entry whose line has been scanned; fields are nil for any
+// other.
+func (x *Effects) take(e *jsonl.Entry, fields *jsonl.Fields) {
 	switch role := e.Role(); role {
 	case "assistant":
-		x.note(e)
+		x.note(e, fields)
 	case "toolResult":
-		if r, ok := x.plainResult(e); ok {
+		if r, ok := x.plainResult(e, fields); ok {
 			x.result(&r, e.Timestamp())
 		} else if r, ok := jsonl.ToolResultOf(messageOf(e)); ok {
 			x.result(&r, e.Timestamp())
@@ -75,30 +79,48 @@ func (x *Effects) Add(e *jsonl.Entry) {
 }
 
 // note takes the calls of an answer or a checkpoint, whose results may come.
-func (x *Effects) note(e *jsonl.Entry) {
+func (x *Effects) note(e *jsonl.Entry, fields *jsonl.Fields) {
 	if e.Type() == "custom" {
 		if name, data := customOf(e); name == jsonl.KindExecutionEffects {
 			x.carried(data)
 		}
 		return
 	}
+	if fields != nil {
+		x.called(fields)
+		return
+	}
 	if raw := e.Raw(); raw != nil && !bytes.Contains(raw, []byte("toolCall")) && !bytes.Contains(raw, []byte(`\u`)) {
 		return
 	}
 	for _, call := range jsonl.ToolCallsOf(messageOf(e)) {
-		x.call(call.ID, openCall{call.Name, callPath(call.Arguments)})
+		x.call(call.ID, openCall{call.Name, jsonl.CallPath(call.Arguments)})
+	}
+}
+
+// called takes the calls of an answer.
+func (x *Effects) called(f *jsonl.Fields) {
+	for i := range f.Calls {
+		c := &f.Calls[i]
+		x.call(c.ID.WTF8(), openCall{c.Name.WTF8(), c.Path.WTF8()})
 	}
 }
 
 // plainResult is as much of a tool result as there is to know of one that has
 // no details and comes from no tool that names its file in the call; ok is
 // false for any other.
-func (x *Effects) plainResult(e *jsonl.Entry) (r jsonl.ToolResult, ok bool) {
-	raw := e.Raw()
-	if raw == nil || bytes.Contains(raw, []byte("details")) || bytes.Contains(raw, []byte(`\u`)) || !x.fields.Scan(raw) {
+func (x *Effects) plainResult(e *jsonl.Entry, fields *jsonl.Fields) (r jsonl.ToolResult, ok bool) {
+	if fields == nil {
+		raw := e.Raw()
+		if raw == nil || bytes.Contains(raw, []byte("details")) || bytes.Contains(raw, []byte(`\u`)) || !x.fields.Scan(raw) {
+			return r, false
+		}
+		fields = &x.fields
+	}
+	if fields.Details != nil {
 		return r, false
 	}
-	r.CallID, r.Tool = x.fields.ToolCallID.WTF8(), x.fields.ToolName.WTF8()
+	r.CallID, r.Tool = fields.ToolCallID.WTF8(), fields.ToolName.WTF8()
 	return r, r.Tool != "write"
 }
 
@@ -109,14 +131,6 @@ func messageOf(e *jsonl.Entry) jsonl.Value {
 		return v.Get("message")
 	}
 	return e.Value().Get("message")
-}
-
-// callPath is where a call names its file.
-func callPath(arguments jsonl.Value) string {
-	if p := arguments.Get("path"); !p.Is(jsonl.Absent) && !p.Is(jsonl.Null) {
-		return p.Str()
-	}
-	return arguments.Get("file_path").Str()
 }
 
 // call notes a call until its result comes. Too many of them: the oldest is

@@ -55,7 +55,7 @@ func (f *Feed) Message(entry, timestamp string, message jsonl.Value) {
 	switch message.Get("role").Str() {
 	case "assistant":
 		for _, call := range jsonl.ToolCallsOf(message) {
-			f.effects.call(call.ID, openCall{call.Name, callPath(call.Arguments)})
+			f.effects.call(call.ID, openCall{call.Name, jsonl.CallPath(call.Arguments)})
 		}
 	case "toolResult":
 		if r, ok := jsonl.ToolResultOf(message); ok {
@@ -68,7 +68,7 @@ func (f *Feed) Message(entry, timestamp string, message jsonl.Value) {
 func (f *Feed) Fold(entries []*jsonl.Entry) {
 	for _, e := range entries {
 		if e.Type() == "custom" {
-			f.effects.note(e)
+			f.effects.note(e, nil)
 		}
 	}
 	for _, e := range entries {
@@ -76,6 +76,9 @@ func (f *Feed) Fold(entries []*jsonl.Entry) {
 		f.watch(id, func() { f.effects.Add(e) })
 	}
 }
+
+// Called takes the calls of an answer whose line has been scanned.
+func (f *Feed) Called(answer *jsonl.Fields) { f.effects.called(answer) }
 
 // Answered takes a tool result that is known to prove no change.
 func (f *Feed) Answered(call string) { f.effects.close(call) }

@@ -42,7 +42,7 @@ func FuzzFoldsAndPlan(f *testing.F) {
 			}
 			fold := plan.Fold("s")
 			for i, e := range tree.Entries() {
-				fold.Add(i, e)
+				fold.Add(i, e, nil)
 			}
 			rest := jsonl.NewTree(plan.Rest(tree.Entries(), fold.Checkpoints(), func() jsonl.Base { return jsonl.Base{ID: "new"} }))
 			if rest.Len() < len(nodes)-plan.Moved {

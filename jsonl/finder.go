@@ -1,26 +1,32 @@
-package index
+package jsonl
 
-import "bytes"
+import (
+	"bytes"
+)
 
-// finder looks for one byte string by its rarest byte: an IndexByte for a byte
+// Finder looks for one byte string by its rarest byte: an IndexByte for a byte
 // that comes often stops at every second word and is an eighth as fast.
-type finder struct {
+type Finder struct {
 	needle []byte
 	rare   int // offset in needle of the byte looked for
 }
 
-func newFinder(needle []byte) finder {
-	f := finder{needle: needle}
+// NewFinder is a finder of needle, which must not be empty and is kept.
+func NewFinder(needle []byte) Finder {
+	f := Finder{needle: needle}
 	for i, c := range needle {
-		if byteRank(c) < byteRank(needle[f.rare]) {
+		if ByteRank(c) < ByteRank(needle[f.rare]) {
 			f.rare = i
 		}
 	}
 	return f
 }
 
-// index is bytes.Index(data, needle).
-func (f finder) index(data []byte) int {
+// Rarest is the offset in the needle of the byte that is looked for.
+func (f Finder) Rarest() int { return f.rare }
+
+// Index is bytes.Index(data, needle).
+func (f Finder) Index(data []byte) int {
 	for from := f.rare; ; {
 		if from >= len(data) {
 			return -1
@@ -40,12 +46,12 @@ func (f finder) index(data []byte) int {
 	}
 }
 
-// byteRank orders bytes by how often they come in transcripts, the rarest
+// ByteRank orders bytes by how often they come in transcripts, the rarest
 // first: letters by their use in English and in code, in either case.
-func byteRank(c byte) int {
+func ByteRank(c byte) int {
 	const common = ` etaoinsr"lhdcu,:mpfgyb./-wv_0k1\2n3}{x5846jq79=z()[]'*;+#<>|&!$%?@` + "`~^\n"
 	if 'A' <= c && c <= 'Z' {
-		return byteRank(c+'a'-'A') / 3
+		return ByteRank(c+'a'-'A') / 3
 	}
 	if i := bytes.IndexByte([]byte(common), c); i >= 0 {
 		return len(common) - i + 20
