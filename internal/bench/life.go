@@ -54,7 +54,7 @@ func (b *bench) exported(_ context.Context, size, home string) error {
 		}
 		what := strings.Join(append([]string{size + ": export --all --format archive"}, more...), " ")
 		b.add(what, rate(total, s.wall), "", "", "150 MB/s")
-		b.add("its memory", mb(s.memory), "", "", "128 MB")
+		b.add(what+", its memory", mb(s.memory), "", "", "128 MB")
 	}
 	return nil
 }

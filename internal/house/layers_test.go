@@ -40,7 +40,7 @@ var layers = map[string][]string{
 		"github.com/klauspost/compress/zstd",
 		"github.com/dustin/go-humanize", "github.com/schollz/progressbar/v3", "github.com/rivo/uniseg", "github.com/pelletier/go-toml/v2",
 		"charm.land/bubbletea/v2", "charm.land/lipgloss/v2", "github.com/modelcontextprotocol/go-sdk", "github.com/fsnotify/fsnotify"},
-	"internal/bench":       {"internal/corpus", "storage", "jsonl", "scope", "history", "index", "golang.org/x/sys"},
+	"internal/bench":       {"internal/corpus", "storage", "jsonl", "scope", "session", "history", "index", "golang.org/x/sys"},
 	"internal/house":       {},
 	"internal/historycase": {"storage", "migrations", "history", "github.com/jmoiron/sqlx", "github.com/google/go-cmp"},
 	"internal/corpus":      {"scope"},
