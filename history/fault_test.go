@@ -23,11 +23,18 @@ func addThree(t testing.TB, fsys storage.FS, dir string, ack func()) (accepted i
 		}
 		accepted++
 		s.journal.append(&s.queue)
-		if s.journal.err == nil {
+		if s.journal.failure() == nil {
 			ack()
 		}
 	}
 	return accepted, s.Close()
+}
+
+// failure is what the last write met.
+func (j *journal) failure() error {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	return j.err
 }
 
 // isThere fails the test unless the first n prompts are there, once each.

@@ -66,8 +66,8 @@ func runChild(ctx context.Context, job string) error {
 				return err
 			}
 			s.journal.append(&s.queue)
-			if s.journal.err != nil {
-				return s.journal.err
+			if err := s.journal.failure(); err != nil {
+				return err
 			}
 			fmt.Println(i)
 		}

@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"syscall"
 	"time"
 
@@ -20,7 +21,9 @@ import (
 // what was there before is in the list, what comes after it has a notice.
 type watchingFS struct {
 	storage.FS
-	src     *fsnotify.Watcher
+	src *fsnotify.Watcher
+
+	mu      sync.Mutex // a walk lists several directories at once
 	hook    func(name string) error
 	watched map[string]bool
 	limited error // ErrWatchLimit, once it was met
@@ -36,6 +39,8 @@ func (f *watchingFS) StatDir(name string) ([]storage.DirEntry, error) {
 // watch asks for notices of a directory. One that is watched is asked for
 // again: another one may have its name.
 func (f *watchingFS) watch(name string) (err error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
 	if f.limited != nil {
 		return f.limited
 	}
@@ -60,6 +65,8 @@ func (f *watchingFS) watch(name string) (err error) {
 // forget gives up the watch of a directory that has lost its name, and those
 // below it. A watch stays with a directory that is moved, under its old name.
 func (f *watchingFS) forget(name string) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
 	if !f.watched[name] {
 		return
 	}

@@ -10,9 +10,12 @@ import (
 	"path/filepath"
 	"runtime"
 	"strconv"
+	"sync"
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/fsnotify/fsnotify"
 
 	"github.com/gajae-code/gjc-index/history"
 	"github.com/gajae-code/gjc-index/scope"
@@ -208,5 +211,33 @@ func TestNoPromiseWhereItCanNotBeKept(t *testing.T) {
 				t.Error("the index is promised to be fresh")
 			}
 		})
+	}
+}
+
+func TestDirectoriesAreWatchedByAWalkOfManyAtOnce(t *testing.T) {
+	src, err := fsnotify.NewWatcher()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer src.Close()
+	root := t.TempDir()
+	f := &watchingFS{FS: storage.Disk(storage.Policy{}), src: src, watched: map[string]bool{}}
+	var all sync.WaitGroup
+	for i := range 8 {
+		all.Go(func() {
+			for n := range 100 {
+				dir := filepath.Join(root, fmt.Sprintf("%d-%d", i, n))
+				if err := os.Mkdir(dir, 0o700); err != nil {
+					t.Error(err)
+				}
+				if _, err := f.StatDir(dir); err != nil {
+					t.Error(err)
+				}
+			}
+		})
+	}
+	all.Wait()
+	if len(f.watched) != 800 {
+		t.Errorf("%d directories are watched, want 800", len(f.watched))
 	}
 }
