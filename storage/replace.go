@@ -99,7 +99,7 @@ func fillTemp(ctx context.Context, f File, mode fs.FileMode, write func(io.Write
 			return err
 		}
 	}
-	w := bufio.NewWriterSize(ctxWriter{ctx, f}, writeBuffer)
+	w := bufio.NewWriterSize(ctxWriter{ctx, &WriteBack{File: f}}, writeBuffer)
 	if err := write(w); err != nil {
 		return err
 	}
