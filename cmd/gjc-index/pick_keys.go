@@ -183,7 +183,11 @@ func (m *picker) quit() tea.Cmd {
 // resumed.
 func (m *picker) choose(end pickEnd) tea.Cmd {
 	item, ok := m.current()
-	if !ok {
+	switch {
+	case !ok && m.waiting:
+		m.fail("the list is still being made: choose once it is there")
+		return nil
+	case !ok:
 		m.fail("there is no session to choose")
 		return nil
 	}

@@ -204,6 +204,9 @@ func TestPickerChooses(t *testing.T) {
 	if !strings.Contains(d.shown(), "there are no sessions: /home/nobody is not there") {
 		t.Errorf("no sessions:\n%s", d.shown())
 	}
+	d.waiting = true
+	d.keys("enter")
+	d.wantStatus("the list is still being made: choose once it is there", true)
 }
 
 func TestPickerNarrowsToAProject(t *testing.T) {
