@@ -130,10 +130,11 @@ func isNode(f *jsonl.Fields) bool {
 // readEndPatches takes the newest title and workspace from the file's end, as
 // listing does.
 func (c *core) readEndPatches() error {
-	tail, err := readTailPatches(c.st.fsys, c.path)
+	data, st, err := storage.ReadTail(c.st.fsys, c.path, jsonl.ListingTail)
 	if err != nil {
 		return err
 	}
+	tail := patchesOf(data, st.Size > int64(len(data)))
 	if tail.hasTitle {
 		c.header.Set("title", jsonl.StringValue(tail.title))
 	}

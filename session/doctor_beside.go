@@ -3,7 +3,6 @@ package session
 import (
 	"context"
 	"errors"
-	"io"
 	"io/fs"
 	"path/filepath"
 	"slices"
@@ -189,10 +188,7 @@ func (s *Store) remakeMeta(ctx context.Context, path string) (err error) {
 	if err != nil {
 		return err
 	}
-	return storage.Replace(ctx, s.fsys, MetaPath(path), newFileMode, func(w io.Writer) error {
-		_, err := io.WriteString(w, m.value().JSON()+"\n")
-		return err
-	})
+	return s.writeMetaFile(ctx, path, m)
 }
 
 // psm reads the log of summaries.

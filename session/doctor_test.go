@@ -294,6 +294,10 @@ func TestDoctorLeavesAloneWhatIsInUse(t *testing.T) {
 	if diff := cmp.Diff([]string{"sidecars fixed a.meta.json"}, w.check(true)); diff != "" {
 		t.Errorf("free again (-want +got):\n%s", diff)
 	}
+	path := filepath.Join(w.dir, "a.jsonl")
+	if _, ok, err := ReadMeta(w.world.store(Options{}).fsys, path); !ok || err != nil {
+		t.Errorf("what was made anew is of use: %v, %v, want true", ok, err)
+	}
 }
 
 func TestDoctorCanBeStopped(t *testing.T) {

@@ -47,6 +47,8 @@ type Meta struct {
 
 	HighestEvent jsonl.EventID // 0 without one
 	Usage        []MetaUsage   // by day, provider and model
+
+	row metaRow
 }
 
 // MetaUsage sums up the usage of one model on one day.

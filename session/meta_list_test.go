@@ -12,13 +12,14 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
+	"github.com/gajae-code/gjc-index/jsonl"
 	"github.com/gajae-code/gjc-index/storage"
 )
 
 // TestListsAreTheSameWithAnySidecars: whatever is done to metadata sidecars,
 // no list and no metadata say anything else than without them.
 func TestListsAreTheSameWithAnySidecars(t *testing.T) {
-	used := 0
+	used, long := 0, 0
 	rapid.Check(t, func(r *rapid.T) {
 		dir, err := os.MkdirTemp(t.TempDir(), "w")
 		noError(t, err)
@@ -30,7 +31,7 @@ func TestListsAreTheSameWithAnySidecars(t *testing.T) {
 		var paths []string
 		for i := range rapid.IntRange(1, 4).Draw(r, "sessions") {
 			l := newLongSession(rapid.Uint64Range(0, 9).Draw(r, "seed"), cwd) // two may be twins but for the id
-			for range rapid.IntRange(1, 12).Draw(r, "steps") {
+			for range rapid.IntRange(1, 40).Draw(r, "steps") {
 				l.step()
 			}
 			path := filepath.Join(sc.Dir, fmt.Sprintf("a%d.jsonl", i))
@@ -41,10 +42,21 @@ func TestListsAreTheSameWithAnySidecars(t *testing.T) {
 			paths = append(paths, path)
 			m, err := BuildMeta(t.Context(), s.fsys, path)
 			noError(t, err)
-			noError(t, os.WriteFile(MetaPath(path), []byte(m.text()), 0o600))
+			noError(t, s.writeMetaFile(t.Context(), path, m))
+			rows := 0
+			if st, err := os.Stat(path); err == nil && st.Size() > jsonl.ListingPrefix {
+				rows = 1
+			}
+			long += rows
+			if e, err := readHead(s.fsys, path); err != nil {
+				t.Fatal(err)
+			} else if in, ok := e.keptRow(s.fsys, path); ok != (rows == 1) {
+				t.Fatalf("a sidecar that was just written has a row: %v, %+v", ok, in)
+			}
 		}
+		edited := map[string]bool{}
 		for _, path := range paths {
-			spoil(t, r, path, rapid.SampledFrom(paths).Draw(r, "other"))
+			edited[path] = spoil(t, r, path, rapid.SampledFrom(paths).Draw(r, "other"))
 		}
 		type all struct {
 			List, All Listing
@@ -56,8 +68,12 @@ func TestListsAreTheSameWithAnySidecars(t *testing.T) {
 			a.All, allErr = s.ListAll(t.Context())
 			noError(t, errors.Join(err, allErr))
 			for _, path := range paths {
+				if edited[path] {
+					continue // what is hidden like that, the counts of the whole can't tell
+				}
 				m, err := s.Metadata(t.Context(), path)
 				noError(t, err)
+				m.row = metaRow{} // only a file has it
 				a.Metas = append(a.Metas, m)
 			}
 			return a
@@ -75,25 +91,28 @@ func TestListsAreTheSameWithAnySidecars(t *testing.T) {
 			r.Fatalf("sidecars change what is told (-without +with):\n%s", diff)
 		}
 	})
-	if used == 0 {
-		t.Error("no sidecar was ever valid")
+	if used == 0 || long == 0 {
+		t.Errorf("%d sidecars were ever valid, %d with a row", used, long)
 	}
 }
 
-// spoil does something to a session's sidecar.
-func spoil(t *testing.T, r *rapid.T, path, other string) {
+// spoil does something to a session's sidecar, or changes the session behind it.
+func spoil(t *testing.T, r *rapid.T, path, other string) (edited bool) {
 	t.Helper()
 	name := MetaPath(path)
 	text, err := os.ReadFile(name)
+	if os.IsNotExist(err) {
+		return false // another session's now
+	}
 	noError(t, err)
-	switch rapid.SampledFrom([]string{"leave", "leave", "cut", "flip", "copy", "stale", "gone", "schema", "directory", "kinds"}).Draw(r, "spoil") {
+	switch rapid.SampledFrom([]string{"leave", "leave", "cut", "flip", "copy", "stale", "gone", "schema", "directory", "kinds", "edit", "edit", "edit", "rename"}).Draw(r, "spoil") {
 	case "cut":
 		text = text[:rapid.IntRange(0, len(text)-1).Draw(r, "at")]
 	case "flip":
 		text[rapid.IntRange(0, len(text)-1).Draw(r, "at")] ^= 1 << rapid.IntRange(0, 7).Draw(r, "bit")
 	case "copy":
 		if text, err = os.ReadFile(MetaPath(other)); err != nil {
-			return // spoiled already
+			return false // spoiled already
 		}
 	case "stale":
 		st, err := os.Stat(path)
@@ -102,9 +121,26 @@ func spoil(t *testing.T, r *rapid.T, path, other string) {
 		noError(t, err)
 		_, err = fmt.Fprintf(f, lateLine, 1, "00000001")
 		noError(t, errors.Join(err, f.Close(), os.Chtimes(path, st.ModTime(), st.ModTime())))
+	case "edit": // by a program that gives the time back: another letter, anywhere
+		st, err := os.Stat(path)
+		noError(t, err)
+		data, err := os.ReadFile(path)
+		noError(t, err)
+		at := rapid.OneOf(
+			rapid.IntRange(0, len(data)-1), rapid.IntRange(0, min(len(data)-1, jsonl.ListingPrefix)),
+			rapid.IntRange(max(0, len(data)-jsonl.ListingTail), len(data)-1)).Draw(r, "edit at")
+		if data[at] >= 'a' && data[at] <= 'z' {
+			data[at] = 'a' + (data[at]-'a'+1)%26
+		}
+		noError(t, os.WriteFile(path, data, 0o600))
+		noError(t, os.Chtimes(path, st.ModTime(), st.ModTime()))
+		return true
+	case "rename": // the sidecar of another session takes this one's place
+		_ = os.Rename(MetaPath(other), name) // it may have none any more
+		return false
 	case "gone":
 		noError(t, os.Remove(name))
-		return
+		return false
 	case "schema":
 		text = []byte(strings.Replace(string(text), `"schema":2`, `"schema":3`, 1))
 	case "directory":
@@ -114,6 +150,7 @@ func spoil(t *testing.T, r *rapid.T, path, other string) {
 		text = []byte(`{"schema":1,"session":[],"length":7,"mtimeNs":null,"tailSha256":{},"usage":"x","entries":"y"}`)
 	}
 	noError(t, os.WriteFile(name, text, 0o600))
+	return false
 }
 
 // BenchmarkMetadata compares what a listing reads of a session, its beginning
@@ -133,11 +170,18 @@ func BenchmarkMetadata(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	if err := os.WriteFile(MetaPath(path), []byte(m.text()), 0o600); err != nil {
-		b.Fatal(err)
-	}
 	s := NewStore(disk, Options{})
 	b.Run("beginning and end", func(b *testing.B) {
+		for b.Loop() {
+			if _, err := readInfo(b.Context(), s.fsys, path); err != nil {
+				b.Fatal(err)
+			}
+		}
+	})
+	if err := s.writeMetaFile(b.Context(), path, m); err != nil {
+		b.Fatal(err)
+	}
+	b.Run("its row in a sidecar", func(b *testing.B) {
 		for b.Loop() {
 			if _, err := readInfo(b.Context(), s.fsys, path); err != nil {
 				b.Fatal(err)

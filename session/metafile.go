@@ -2,12 +2,10 @@ package session
 
 import (
 	"context"
-	"io"
 	"strconv"
 	"strings"
 
 	"github.com/gajae-code/gjc-index/jsonl"
-	"github.com/gajae-code/gjc-index/storage"
 )
 
 // metaSumKey is the last key of a sidecar: the SHA-256 of all bytes before it, so
@@ -66,6 +64,7 @@ func (m Meta) value() jsonl.Value {
 		rows[i] = u.value()
 	}
 	set("usage", jsonl.ArrayValue(rows...))
+	set("row", m.row.value())
 	return jsonl.ObjectValue(o)
 }
 
@@ -87,8 +86,8 @@ func (u MetaUsage) value() jsonl.Value {
 func metaOf(v jsonl.Value) Meta {
 	text := func(key string) string { return v.Get(key).Str() }
 	whole := func(key string) int64 {
-		n, err := strconv.ParseInt(text(key), 10, 64)
-		if err != nil {
+		n, ok := wholeNumber(text(key))
+		if !ok {
 			return -1 // fits no file
 		}
 		return n
@@ -109,7 +108,13 @@ func metaOf(v jsonl.Value) Meta {
 			Cost: row.Get("cost").Num(), Requests: int64(row.Get("requests").Num()),
 		})
 	}
+	m.row = metaRowOf(v.Get("row"))
 	return m
+}
+
+func wholeNumber(text string) (int64, bool) {
+	n, err := strconv.ParseInt(text, 10, 64)
+	return n, err == nil
 }
 
 // resumeMeta takes up the metadata of a transcript that was opened.
@@ -174,10 +179,7 @@ func (c *core) writeMetaLocked(ctx context.Context) {
 		return
 	}
 	if err == nil {
-		err = storage.Replace(ctx, c.st.fsys, MetaPath(c.path), newFileMode, func(w io.Writer) error {
-			_, err := io.WriteString(w, m.text())
-			return err
-		})
+		err = c.st.writeMetaFile(ctx, c.path, m)
 	}
 	if err != nil {
 		c.st.opt.Log.Warn("write metadata", "path", MetaPath(c.path), "cause", err)

@@ -16,22 +16,36 @@ var errNoHeader = errors.New("no session header")
 
 // readInfo makes the row of one file from its beginning and its end.
 func readInfo(ctx context.Context, fsys storage.FS, path string) (Info, error) {
-	data, st, err := storage.ReadPrefix(fsys, path, jsonl.ListingPrefix)
+	e, err := readHead(fsys, path)
 	if err != nil {
 		return Info{}, err
 	}
-	p, err := parsePrefix(ctx, data, st.Size > int64(len(data)))
+	in, kept := Info{}, false
+	if e.cut() {
+		in, kept = e.keptRow(fsys, path)
+	}
+	if !kept {
+		if in, err = e.row(ctx, fsys, path); err != nil {
+			return Info{}, err
+		}
+	}
+	in.Path, in.Size, in.Modified = path, e.st.Size, time.Unix(0, e.st.ModTime).UTC()
+	return in, nil
+}
+
+// row makes the row of a listing, but for what is not in the file.
+func (e *ends) row(ctx context.Context, fsys storage.FS, path string) (Info, error) {
+	p, err := parsePrefix(ctx, e.head, e.cut())
 	if err != nil {
 		return Info{}, err
 	}
 	in := p.info
-	in.Path, in.Size, in.Modified = path, st.Size, time.Unix(0, st.ModTime).UTC()
-	in.Estimated = st.Size > jsonl.ListingPrefix
+	in.Estimated = e.cut()
 	if in.Estimated && p.patchable {
-		tail, err := readTailPatches(fsys, path)
-		if err != nil {
+		if err := e.readTail(fsys, path); err != nil {
 			return Info{}, err
 		}
+		tail := patchesOf(e.tail, e.st.Size > int64(len(e.tail)))
 		if tail.hasTitle {
 			in.Title, in.HasTitle = tail.title, true
 		}

@@ -4,7 +4,6 @@ import (
 	"bytes"
 
 	"github.com/gajae-code/gjc-index/jsonl"
-	"github.com/gajae-code/gjc-index/storage"
 )
 
 // tailPatches is what the newest rename and move records at a file's end say.
@@ -13,23 +12,19 @@ type tailPatches struct {
 	hasTitle, hasCwd bool
 }
 
-// readTailPatches looks through the complete lines of the last 16 KiB, newest
-// first, for the newest title and the newest cwd. Source: behaviour part 15.
-func readTailPatches(fsys storage.FS, path string) (tailPatches, error) {
-	data, st, err := storage.ReadTail(fsys, path, jsonl.ListingTail)
-	if err != nil {
-		return tailPatches{}, err
-	}
-	if st.Size > int64(len(data)) { // the first line is cut
+// patchesOf looks through the complete lines of the last 16 KiB, newest first,
+// for the newest title and the newest cwd. cut says that the first line is none.
+// Source: behaviour part 15.
+func patchesOf(data []byte, cut bool) (t tailPatches) {
+	if cut {
 		_, data, _ = bytes.Cut(data, []byte{'\n'})
 	}
-	var t tailPatches
 	for len(data) > 0 && !(t.hasTitle && t.hasCwd) {
 		end := bytes.LastIndexByte(data, '\n')
 		t.take(data[end+1:])
 		data = data[:max(end, 0)]
 	}
-	return t, nil
+	return t
 }
 
 func (t *tailPatches) take(line []byte) {
