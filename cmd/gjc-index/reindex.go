@@ -82,8 +82,14 @@ func (a *app) reindex(cmd *cobra.Command, full bool) error {
 	}
 	a.printf("%s: %d added, %d changed, %d removed, %d as they were; read %s in %.2f s\n",
 		count(rep.Files, "file"), rep.Added, rep.Changed, rep.Removed, rep.Same, humanize.Bytes(uint64(rep.Bytes)), rep.Elapsed.Seconds())
-	for _, f := range rep.Failed {
+	for _, f := range rep.Failed[:min(mostNamed, len(rep.Failed))] {
 		a.printf("left out: %s: %s\n", plain(f.Path), plain(f.Reason))
+	}
+	if more := len(rep.Failed) - mostNamed; more > 0 {
+		a.printf("left out: %s more; gjc-index list --damaged names them\n", comma(more))
 	}
 	return nil
 }
+
+// mostNamed is how many files that were left out are named one by one.
+const mostNamed = 20
