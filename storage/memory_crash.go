@@ -122,12 +122,16 @@ func (s *survival) choose(root *node, moves []dirMove) {
 			}
 		}
 	}
+	older := map[*node]map[string]*node{}
 	for _, v := range moves {
 		if v.n.kind == Dir && s.names[v.to] != nil && s.names[v.from] == nil && v.stands() {
-			s.names[v.from] = maps.Clone(v.from.durable)
-			delete(s.names[v.from], v.oldbase)
+			if older[v.from] == nil {
+				older[v.from] = maps.Clone(v.from.durable)
+			}
+			delete(older[v.from], v.oldbase)
 		}
 	}
+	maps.Copy(s.names, older)
 }
 
 // copy copies what of n survives. Two names of one file stay two names of one
