@@ -61,9 +61,9 @@ func (r *Rewrite) Info() (storage.Info, error) { return r.old.Stat() }
 // once the new file is in place. placed says that it is, also with an error:
 // then it may not be durable, or lack what came late.
 func (r *Rewrite) Replace(ctx context.Context, mode fs.FileMode, read int64, exact bool, write func(io.Writer) error) (placed bool, err error) {
-	checked := renameCheck{FS: r.fsys, before: func() error { return r.unchanged(read, exact) }}
+	checked := renameCheck{FS: r.fsys, before: func() error { return r.unchanged(read, exact) }, done: &placed}
 	err = storage.Replace(ctx, checked, r.path, mode, write)
-	if err != nil && !errors.Is(err, storage.ErrUnsynced) {
+	if !placed { // an ErrUnsynced may be one of something that write wrote elsewhere
 		return false, err
 	}
 	r.carried, r.at = read, time.Now()
@@ -158,11 +158,14 @@ func (r *Rewrite) Close() error { return r.old.Close() }
 type renameCheck struct {
 	storage.FS
 	before func() error
+	done   *bool // set when it has
 }
 
 func (c renameCheck) Rename(oldname, newname string) error {
 	if err := c.before(); err != nil {
 		return err
 	}
-	return c.FS.Rename(oldname, newname)
+	err := c.FS.Rename(oldname, newname)
+	*c.done = *c.done || err == nil
+	return err
 }

@@ -145,6 +145,9 @@ func (j *archiveJob) replace(ctx context.Context, r *jsonl.Rewrite, a *Archived)
 		if a.BytesAfter = n + late; err == nil {
 			_, err = lateFits(ctx, j.file, until, fits)
 		}
+		if err == nil && j.chosen {
+			err = writeLeafFor(ctx, j.st.fsys, j.path, j.scan.header.ID(), j.scan.size, a.BytesAfter, j.leafID())
+		}
 		return err
 	})
 }
@@ -283,8 +286,16 @@ func (j *archiveJob) measure(ctx context.Context) (int64, error) { return j.writ
 // writeLeaf says anew which leaf was chosen, since the transcript has another
 // length now.
 func (j *archiveJob) writeLeaf(ctx context.Context, size int64) error {
-	if !j.chosen || j.leaf < 0 {
+	if !j.chosen {
 		return nil
 	}
-	return writeLeafFile(ctx, j.st.fsys, j.path, j.scan.header.ID(), size, jsonl.StringValue(j.scan.nodes[j.leaf].ID))
+	return writeLeafFile(ctx, j.st.fsys, j.path, j.scan.header.ID(), size, j.leafID())
+}
+
+// leafID is the id of the chosen leaf, null before all entries.
+func (j *archiveJob) leafID() jsonl.Value {
+	if j.leaf < 0 {
+		return jsonl.NullValue()
+	}
+	return jsonl.StringValue(j.scan.nodes[j.leaf].ID)
 }

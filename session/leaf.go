@@ -19,7 +19,8 @@ func LeafPath(path string) string { return stemOf(path) + ".leaf.json" }
 
 // ReadLeaf is the leaf that was chosen for a transcript of the given id and
 // length, and whether one was: a leaf file that speaks of another state of the
-// transcript counts as none. The caller checks that the entry exists.
+// transcript counts as none. It may speak of two, the one that it was written
+// for and the one that was to replace it. The caller checks that the entry exists.
 func ReadLeaf(fsys storage.FS, path, id string, size int64) (leaf jsonl.Leaf, ok bool, err error) {
 	text, err := storage.ReadFile(fsys, LeafPath(path), maxLeafFile)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -29,7 +30,8 @@ func ReadLeaf(fsys storage.FS, path, id string, size int64) (leaf jsonl.Leaf, ok
 		return jsonl.LeafLast(), false, err
 	}
 	v, err := jsonl.ParseString(string(text))
-	if err != nil || v.Get("session").Str() != id || v.Get("length").Num() != float64(size) {
+	speaks := func(key string) bool { return v.Get(key).Is(jsonl.Number) && v.Get(key).Num() == float64(size) }
+	if err != nil || v.Get("session").Str() != id || !speaks("length") && !speaks("nextLength") {
 		return jsonl.LeafLast(), false, nil
 	}
 	switch entry := v.Get("leaf"); entry.Kind() {
@@ -86,14 +88,36 @@ func (c *core) writeLeafLocked(ctx context.Context) error {
 	return nil
 }
 
+// writeLeafForLocked makes a leaf file hold for what replaces the transcript too.
+func (c *core) writeLeafForLocked(ctx context.Context, size, next int64) error {
+	if c.memory || !c.leafFile || c.partial || c.leafIsLastLocked() {
+		return nil
+	}
+	leaf := jsonl.NullValue()
+	if id := c.leafIDLocked(); id != "" {
+		leaf = jsonl.StringValue(id)
+	}
+	return writeLeafFor(ctx, c.st.fsys, c.path, c.header.ID(), size, next, leaf)
+}
+
 // writeLeafFile says which leaf was chosen for a transcript of that length.
 func writeLeafFile(ctx context.Context, fsys storage.FS, path, id string, size int64, leaf jsonl.Value) error {
+	return writeLeafFor(ctx, fsys, path, id, size, size, leaf)
+}
+
+// writeLeafFor says which leaf was chosen for a transcript that is about to be
+// replaced by one of another length: it holds for both, so that a crash between
+// the two files loses no choice.
+func writeLeafFor(ctx context.Context, fsys storage.FS, path, id string, size, next int64, leaf jsonl.Value) error {
 	record := jsonl.ObjectValue(jsonl.NewObj(
 		jsonl.Member{Key: "schema", Value: jsonl.NumberValue(1)},
 		jsonl.Member{Key: "session", Value: jsonl.StringValue(id)},
 		jsonl.Member{Key: "length", Value: jsonl.NumberValue(float64(size))},
 		jsonl.Member{Key: "leaf", Value: leaf},
 	))
+	if next != size {
+		record.Obj().Set("nextLength", jsonl.NumberValue(float64(next)))
+	}
 	err := storage.Replace(ctx, fsys, LeafPath(path), newFileMode, func(w io.Writer) error {
 		_, err := io.WriteString(w, record.JSON()+"\n")
 		return err

@@ -126,7 +126,8 @@ func (c *core) moveBack(to string, n int) error {
 	return errors.Join(errs...)
 }
 
-// moveOne renames a file or a directory; one that is missing is none.
+// moveOne renames a file or a directory; one that is missing is none. A file
+// that has the new name already, as a crash can leave it, loses the old one.
 func (s *Store) moveOne(ctx context.Context, from, to string) (moved bool, err error) {
 	err = storage.RetryRename(ctx, func() error { return s.fsys.RenameNoReplace(from, to) })
 	if errors.Is(err, fs.ErrNotExist) {
@@ -134,10 +135,31 @@ func (s *Store) moveOne(ctx context.Context, from, to string) (moved bool, err e
 			return false, nil
 		}
 	}
+	if errors.Is(err, fs.ErrExist) {
+		if twins, terr := s.twins(from, to); terr == nil && twins {
+			err = s.fsys.Remove(from)
+		}
+	}
 	if errors.Is(err, syscall.EXDEV) {
 		return s.moveAcross(ctx, from, to)
 	}
 	return err == nil, err
+}
+
+// twins reports whether two names are those of one file: a move that was cut off
+// may leave both.
+func (s *Store) twins(a, b string) (bool, error) {
+	one, err := s.fsys.Lstat(a)
+	if err == nil && one.Kind == storage.Regular {
+		var other storage.Info
+		if other, err = s.fsys.Lstat(b); err == nil {
+			return other.SameFile(one), nil
+		}
+	}
+	if missing(err) {
+		err = nil
+	}
+	return false, err
 }
 
 // moveAcross moves a file or a directory to another file system: the copy is

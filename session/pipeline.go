@@ -190,7 +190,9 @@ func (c *core) rewriteOnceLocked(ctx context.Context, more []*jsonl.Entry, exact
 	var all written
 	r.Settle = c.st.opt.settle
 	placed, err := r.Replace(ctx, newFileMode, st.Size, exact, func(w io.Writer) (err error) {
-		all, err = c.writeAll(ctx, w, more)
+		if all, err = c.writeAll(ctx, w, more); err == nil && len(more) == 0 {
+			err = c.writeLeafForLocked(ctx, st.Size, all.size)
+		}
 		return err
 	})
 	if !placed {

@@ -161,7 +161,7 @@ func (s *Store) Prune(ctx context.Context, plan *PrunePlan, permanent bool, done
 	if err := s.finishTrash(ctx); err != nil {
 		return fmt.Errorf("prune: finish what was begun: %w", err)
 	}
-	groups := slices.Collect(slices.Chunk(plan.Rows, groupSize))
+	groups := slices.Collect(slices.Chunk(plan.Rows, s.opt.group))
 	return s.pruneGroups(ctx, groups, permanent, done)
 }
 

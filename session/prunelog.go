@@ -64,7 +64,14 @@ func (s *Store) appendLog(lines []logLine) error {
 	if err != nil {
 		return err
 	}
-	if _, err = f.Write(text); err == nil {
+	tail, _, err := storage.ReadTail(s.fsys, name, 1)
+	if err == nil && len(tail) > 0 && tail[0] != '\n' {
+		text = append([]byte{'\n'}, text...) // law 4: a line that a crash cut off
+	}
+	if err == nil {
+		_, err = f.Write(text)
+	}
+	if err == nil {
 		err = f.Sync()
 	}
 	if err = errors.Join(err, f.Close()); err == nil && made {
@@ -84,7 +91,7 @@ func (s *Store) logged(l logLine) (bool, error) {
 	}
 	mark := []byte(`"trash":"` + l.dir + `"`)
 	for line := range bytes.Lines(tail) {
-		if bytes.Contains(line, mark) && bytes.Contains(line, []byte(`"action":"`+l.action+`"`)) {
+		if bytes.HasSuffix(line, []byte("}\n")) && bytes.Contains(line, mark) && bytes.Contains(line, []byte(`"action":"`+l.action+`"`)) {
 			return true, err
 		}
 	}

@@ -93,10 +93,11 @@ func unescaped(text []byte) []byte {
 		out = append(out, text[:i]...)
 		high, low := fromHex(text[i+4]), fromHex(text[i+5])
 		if high < 2 || high > 7 || low < 0 {
-			out = append(out, text[i:i+6]...)
-		} else {
-			out = append(out, byte(high<<4|low))
+			out = append(out, text[i:i+len(escapeMark)]...) // behind it may be another
+			text = text[i+len(escapeMark):]
+			continue
 		}
+		out = append(out, byte(high<<4|low))
 		text = text[i+6:]
 	}
 	return out

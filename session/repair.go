@@ -222,6 +222,14 @@ func (s *Store) replaceByCopy(ctx context.Context, r *Repaired, opt RepairOption
 	if err == nil && (!now.SameFile(was) || now.Size != was.Size) {
 		err = jsonl.ErrGrown
 	}
+	value := jsonl.NullValue()
+	if id, ok := leaf.ID(); ok {
+		value = jsonl.StringValue(id)
+	}
+	chosen = chosen && (leaf.IsRoot() || value.Is(jsonl.String))
+	if err == nil && chosen {
+		err = writeLeafFor(ctx, s.fsys, r.Path, m.ID, was.Size, int64(len(m.Text)), value)
+	}
 	if err == nil {
 		err = s.fsys.RenameNoReplace(r.Path, damaged)
 	}
@@ -236,11 +244,7 @@ func (s *Store) replaceByCopy(ctx context.Context, r *Repaired, opt RepairOption
 	if err != nil || late {
 		return err // the last entry is the leaf
 	}
-	if id, ok := leaf.ID(); chosen && (leaf.IsRoot() || ok) {
-		value := jsonl.NullValue()
-		if !leaf.IsRoot() {
-			value = jsonl.StringValue(id)
-		}
+	if chosen {
 		return writeLeafFile(ctx, s.fsys, r.Path, m.ID, int64(len(m.Text)), value)
 	}
 	return nil

@@ -114,7 +114,7 @@ func (s *Store) finishTrash(ctx context.Context) error {
 		case ok && t.pending:
 			err = s.finishGrave(ctx, t)
 		case ok:
-			err = s.finishRestore(t)
+			err = s.finishRestore(ctx, t)
 		case t.pending:
 			_ = s.fillIn(dir) // whatever else lies there stays
 		}
@@ -128,7 +128,13 @@ func (s *Store) finishTrash(ctx context.Context) error {
 // finishGrave finishes one removal.
 func (s *Store) finishGrave(ctx context.Context, t Trashed) error {
 	permanent := t.manifest.Get("permanent").Bool()
-	moved, err := s.isThere(filepath.Join(t.Dir, filepath.Base(t.Path)))
+	inTrash := filepath.Join(t.Dir, filepath.Base(t.Path))
+	if both, err := s.twins(inTrash, t.Path); err != nil {
+		return err
+	} else if both { // the move was cut off in between, and somebody may use the session again
+		return errors.Join(s.fsys.Remove(inTrash), s.fsys.SyncDir(t.Dir), s.fillIn(t.Dir))
+	}
+	moved, err := s.isThere(inTrash)
 	if err != nil {
 		return err
 	}
@@ -137,7 +143,7 @@ func (s *Store) finishGrave(ctx context.Context, t Trashed) error {
 	if err != nil {
 		return err
 	}
-	if !moved && !done {
+	if !moved && !(done && permanent) {
 		return s.fillIn(t.Dir)
 	}
 	if !done {
@@ -170,9 +176,25 @@ func (s *Store) syncIfThere(dir string) error {
 }
 
 // finishRestore removes the place of a session that is back where it was.
-func (s *Store) finishRestore(t Trashed) error {
+func (s *Store) finishRestore(ctx context.Context, t Trashed) error {
+	both, err := s.twins(filepath.Join(t.Dir, filepath.Base(t.Path)), t.Path)
+	if err != nil {
+		return err
+	}
+	if both {
+		r := &returning{Trashed: t}
+		return errors.Join(s.bringBack(ctx, []*returning{r}), r.failed)
+	}
 	entries, err := s.fsys.ReadDir(t.Dir)
 	if err != nil || len(entries) != 1 {
+		return err
+	}
+	line := logLine{action: "restored", said: t.manifest, dir: filepath.Base(t.Dir)}
+	done, err := s.logged(line)
+	if err == nil && !done {
+		err = s.appendLog([]logLine{line})
+	}
+	if err != nil {
 		return err
 	}
 	return s.emptied(t)

@@ -42,7 +42,7 @@ func (s *Store) RestoreAll(ctx context.Context, since time.Time, done func(Resto
 		return err
 	}
 	all = slices.DeleteFunc(all, func(t Trashed) bool { return t.Time.Before(since) })
-	for group := range slices.Chunk(all, groupSize) {
+	for group := range slices.Chunk(all, s.opt.group) {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
@@ -148,7 +148,12 @@ func (s *Store) bringBelongings(ctx context.Context, t Trashed) error {
 		if !inTrash {
 			continue
 		}
-		if there, err := s.isThere(filepath.Join(dir, stem+end)); err != nil || there {
+		there, err := s.isThere(filepath.Join(dir, stem+end))
+		if err == nil && there {
+			there, err = s.twins(filepath.Join(t.Dir, stem+end), filepath.Join(dir, stem+end))
+			there = !there
+		}
+		if err != nil || there {
 			return errors.Join(err, fmt.Errorf("%s: %w", stem+end, scope.ErrConflict))
 		}
 	}

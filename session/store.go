@@ -1,6 +1,7 @@
 package session
 
 import (
+	"cmp"
 	"io"
 	"log/slog"
 	"os"
@@ -35,6 +36,8 @@ type Options struct {
 	Log              *slog.Logger   // is told of best-effort failures and of the first write error; nil is quiet
 
 	settle time.Duration // see jsonl.Rewrite; tests shorten it
+	group  int           // see groupSize; tests shorten it
+	whole  int           // see manySyncs; tests shorten it
 }
 
 // Unzstd reads what a zstd stream holds.
@@ -65,6 +68,7 @@ func NewStore(fsys storage.FS, opt Options) *Store {
 	if opt.settle == 0 {
 		opt.settle = jsonl.LateAfter
 	}
+	opt.group, opt.whole = cmp.Or(opt.group, groupSize), cmp.Or(opt.whole, manySyncs)
 	if opt.Log == nil {
 		opt.Log = slog.New(slog.DiscardHandler)
 	}

@@ -143,7 +143,7 @@ const manySyncs = 16
 
 // syncWhole is storage.SyncWhole where that is worth it.
 func (s *Store) syncWhole(names []string) (done bool, err error) {
-	if len(names) < manySyncs {
+	if len(names) < s.opt.whole {
 		return false, nil
 	}
 	return storage.SyncWhole(s.fsys, names)

@@ -93,6 +93,9 @@ func (s *Store) unarchiveOnce(ctx context.Context, path string) (u Unarchived, e
 		if err == nil {
 			_, err = lateFits(ctx, j.file, u.BytesBefore, j.fitsBehind)
 		}
+		if err == nil && !j.leaf.Is(jsonl.Absent) {
+			err = writeLeafFor(ctx, j.fsys, j.path, j.current.ID(), u.BytesBefore, n, j.leaf)
+		}
 		return err
 	})
 	if !placed {

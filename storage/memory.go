@@ -4,10 +4,7 @@ import (
 	"context"
 	"errors"
 	"io/fs"
-	"maps"
-	"math/rand/v2"
 	"path/filepath"
-	"slices"
 	"strings"
 	"sync"
 	"syscall"
@@ -21,9 +18,14 @@ type Memory struct {
 	// Now tells the time of a change. Set it before the first use.
 	Now func() time.Time
 
+	// WholeSync makes SyncWhole work, as on a disk that has such a call. Set it
+	// before the first use.
+	WholeSync bool
+
 	mu        sync.Mutex
 	root      *node
 	nextInode uint64
+	moves     []dirMove
 }
 
 // node is a file or a directory. Its names are in the directories that hold it.
@@ -69,60 +71,6 @@ func (n *node) info() Info {
 		Kind: n.kind, Mode: n.mode, UID: selfUID(), Links: n.links, Dev: 1, Inode: n.inode,
 		Size: int64(len(n.data)), ModTime: n.modTime, ChangeTime: n.change,
 	}
-}
-
-// Crash returns a Memory that holds what would be on disk had the machine
-// stopped just now: synced bytes under synced names. Nothing is open or locked
-// in it, and m itself is not changed.
-func (m *Memory) Crash() *Memory {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	c := &Memory{Now: m.Now, nextInode: m.nextInode}
-	c.root = survivor(m.root, map[*node]*node{}, nil)
-	return c
-}
-
-// CrashTorn is Crash on a disk that had begun to write what nobody had synced:
-// chosen by r, of each file a part of the bytes after the synced ones, and of
-// each directory its names as they are now.
-func (m *Memory) CrashTorn(r *rand.Rand) *Memory {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	c := &Memory{Now: m.Now, nextInode: m.nextInode}
-	c.root = survivor(m.root, map[*node]*node{}, r)
-	return c
-}
-
-// survivor copies what of n outlives a crash. Two names of one file stay two
-// names of one file. r is nil where only synced things survive.
-func survivor(n *node, seen map[*node]*node, r *rand.Rand) *node {
-	if s := seen[n]; s != nil {
-		s.links++
-		return s
-	}
-	data, names := n.synced, n.durable
-	if r != nil {
-		if more := len(n.data) - len(n.synced); more > 0 && n.clean == int64(len(n.synced)) {
-			data = n.data[:len(n.synced)+r.IntN(more+1)]
-		}
-		if r.IntN(2) == 0 {
-			names = n.names
-		}
-	}
-	s := &node{
-		kind: n.kind, mode: n.mode, inode: n.inode, links: 1, modTime: n.modTime, change: n.change,
-		data: slices.Clone(data), synced: slices.Clone(data), clean: int64(len(data)),
-		holders: map[*memFile]bool{},
-	}
-	seen[n] = s
-	if n.kind == Dir {
-		s.names, s.durable = map[string]*node{}, map[string]*node{}
-		for _, name := range slices.Sorted(maps.Keys(names)) {
-			c := survivor(names[name], seen, r)
-			s.names[name], s.durable[name] = c, c
-		}
-	}
-	return s
 }
 
 // find walks to name. The caller holds mu.

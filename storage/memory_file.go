@@ -141,9 +141,7 @@ func (f *memFile) Sync() error {
 		return err
 	}
 	defer f.m.mu.Unlock()
-	n := f.n
-	n.synced = append(n.synced[:n.clean], n.data[n.clean:]...)
-	n.clean = int64(len(n.data))
+	f.n.sync()
 	return nil
 }
 

@@ -2,7 +2,6 @@ package storage
 
 import (
 	"io/fs"
-	"maps"
 	"slices"
 	"strings"
 	"syscall"
@@ -74,6 +73,9 @@ func (m *Memory) rename(oldname, newname string, replace bool) error {
 	}
 	delete(from.names, oldbase)
 	to.names[newbase] = n
+	if from != to {
+		m.moves = append(m.moves, dirMove{from, to, oldbase, newbase, n})
+	}
 	from.touch(now)
 	to.touch(now)
 	n.change = now
@@ -214,7 +216,7 @@ func (m *Memory) SyncDir(name string) error {
 	if err != nil {
 		return err
 	}
-	n.durable = maps.Clone(n.names)
+	m.syncNamesLocked(n)
 	return nil
 }
 

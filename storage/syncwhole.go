@@ -6,9 +6,15 @@ package storage
 // each file and directory is to be synced by itself. It is for many at once:
 // whatever else waits to be written there is waited for too.
 func SyncWhole(fsys FS, names []string) (done bool, err error) {
-	d, ok := fsys.(*disk)
+	w, ok := fsys.(wholeSyncer)
 	if !ok {
 		return false, nil
 	}
-	return d.syncWhole(names)
+	return w.SyncWhole(names)
+}
+
+// wholeSyncer is an FS that can do what SyncWhole does. Without names it only
+// says whether there is such a call.
+type wholeSyncer interface {
+	SyncWhole(names []string) (done bool, err error)
 }

@@ -30,7 +30,8 @@ func kernelFrom(release string, major, minor int) bool {
 	return is[0] > major || is[0] == major && is[1] >= minor
 }
 
-func (d *disk) syncWhole(names []string) (done bool, err error) {
+// SyncWhole is SyncWhole of the disk.
+func (d *disk) SyncWhole(names []string) (done bool, err error) {
 	if !syncTells() {
 		return false, nil
 	}

@@ -60,3 +60,25 @@ func TestARedactedArchiveHoldsOneArchiveOfASession(t *testing.T) {
 		t.Errorf("%d files, want both archives among them", len(files))
 	}
 }
+
+// A compressed archive whose last run a crash cut off is redacted as far as it
+// can be read, and holds no secret.
+func TestARedactedExportOfATornCompressedArchiveHoldsItsWholeRuns(t *testing.T) {
+	line := func(word string) string {
+		return `{"line":1,"moved":true,"record":{"type":"message","id":"` + word + `","text":"` + secret + ` ` + word + `"}}` + "\n"
+	}
+	torn := packText(t, strings.Repeat(line("torn"), 2000))
+	for _, cut := range []int{1, 5, 12, len(torn) / 2, len(torn) - 1} {
+		m, sources := world(t)
+		put(t, m, "/s/b.archive.ndjson.zst", packText(t, line("first"))+packText(t, line("second"))+torn[:cut])
+		data, _ := archived(t, m, sources[1:], redactTest)
+		for name, text := range unpack(t, data) {
+			if strings.Contains(text, secret) {
+				t.Errorf("cut at %d: %s holds what it should not", cut, name)
+			}
+			if strings.Contains(name, ".archive.ndjson") && (!strings.Contains(text, `"first"`) || !strings.Contains(text, `"second"`)) {
+				t.Errorf("cut at %d: %s is %.200q, want both whole runs", cut, name, text)
+			}
+		}
+	}
+}

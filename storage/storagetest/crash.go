@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"path/filepath"
+	"sync"
 	"testing"
 
 	"github.com/gajae-code/gjc-index/storage"
@@ -36,6 +37,7 @@ func EachCrash(t *testing.T, setup func(t *testing.T, fsys storage.FS, dir strin
 	}
 	r := rand.New(rand.NewPCG(1, 2))
 	acked, n := 0, 0
+	var mu sync.Mutex // a step may have several goroutines
 	look := func() {
 		t.Run(fmt.Sprintf("crashed before operation %d", n), func(t *testing.T) { check(t, m.Crash(), dir, acked) })
 		for i := range tornCopies {
@@ -44,6 +46,8 @@ func EachCrash(t *testing.T, setup func(t *testing.T, fsys storage.FS, dir strin
 	}
 	hook := &Hook{FS: m, Before: func(op Op, _ string) error {
 		if op.Changes() {
+			mu.Lock()
+			defer mu.Unlock()
 			n++
 			look()
 		}

@@ -31,7 +31,8 @@ const (
 	OpOwner    Op = "owner"   // CheckOwner
 	OpReadDir  Op = "readdir" // ReadDir and StatDir
 	OpSyncDir  Op = "syncdir"
-	OpLock     Op = "lock" // Lock, TryLock, and TryLock of an open file
+	OpSyncAll  Op = "syncall" // SyncWhole, where the FS has it
+	OpLock     Op = "lock"    // Lock, TryLock, and TryLock of an open file
 	OpUnlock   Op = "unlock"
 	OpRead     Op = "read"  // Read and ReadAt
 	OpWrite    Op = "write" // Write and WriteAt
@@ -44,7 +45,7 @@ const (
 // Changes reports whether an operation can change what is on the disk.
 func (o Op) Changes() bool {
 	switch o {
-	case OpCreate, OpMkdir, OpRename, OpLink, OpRemove, OpChmod, OpChtimes, OpSyncDir,
+	case OpCreate, OpMkdir, OpRename, OpLink, OpRemove, OpChmod, OpChtimes, OpSyncDir, OpSyncAll,
 		OpLock, OpWrite, OpTruncate, OpSync:
 		return true
 	}
@@ -182,6 +183,17 @@ func (h *Hook) SyncDir(name string) error {
 		return err
 	}
 	return h.FS.SyncDir(name)
+}
+
+// SyncWhole syncs all at once if the FS can.
+func (h *Hook) SyncWhole(names []string) (done bool, err error) {
+	if can, err := storage.SyncWhole(h.FS, nil); !can || err != nil || len(names) == 0 {
+		return can, err
+	}
+	if err := h.Before(OpSyncAll, names[0]); err != nil {
+		return false, err
+	}
+	return storage.SyncWhole(h.FS, names)
 }
 
 // Lock locks a lock file.
