@@ -15,7 +15,7 @@ import (
 // extractVersion says by which rules rows are made; a rise makes Refresh read
 // every file again. 1: the first. 3: files of a newer version have an id.
 // 4: archives, changed files, and each blob that a file's bytes name.
-const extractVersion = 4
+const extractVersion = 5
 
 // operation is the use of the database for one call. db is nil if there is no
 // database that can be used.
