@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"io/fs"
 	"path/filepath"
@@ -201,4 +202,30 @@ func (w *worker) sumArchive(path string, size int64) ([]byte, error) {
 	}
 	defer func() { _ = f.Close() }() // read only
 	return sumRacy(f, size)
+}
+
+// UnreadArchives are the archives of sessions that could not be read, so that
+// what they hold is missing from every answer. Where there is no index none is
+// known.
+func (x *Index) UnreadArchives(ctx context.Context) ([]Failure, error) {
+	var all []Failure
+	err := x.retrying(ctx, func(db *migrations.DB) error {
+		all = nil
+		if db == nil {
+			return nil
+		}
+		rows := []struct{ Scope, Name, Reason string }{}
+		err := db.SelectContext(ctx, &rows, `
+			SELECT c.name AS scope, a.name, a.reason FROM archives a
+			JOIN sessions s ON s.key = a.session JOIN scopes c ON c.id = s.scope
+			WHERE a.reason IS NOT NULL ORDER BY c.name, a.name`)
+		for _, r := range rows {
+			all = append(all, Failure{Path: filepath.Join(x.root(), r.Scope, filepath.FromSlash(r.Name)), Reason: r.Reason})
+		}
+		return err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("list archives: %w", inWords(err))
+	}
+	return all, nil
 }

@@ -4,7 +4,9 @@ import (
 	"context"
 	"errors"
 	"io/fs"
+	"path/filepath"
 	"slices"
+	"strings"
 	"sync"
 
 	"github.com/gajae-code/gjc-index/migrations"
@@ -135,8 +137,8 @@ func (w *worker) rows(ctx context.Context, f storage.File, o *outcome) (*reading
 	}
 	reason, err := w.archived(ctx, o.path, r)
 	for i := range r.archives {
-		if r.archives[i].Reason == "" {
-			r.archives[i].Reason = reason
+		if a := &r.archives[i]; a.Reason == "" {
+			a.Reason = strings.TrimPrefix(reason, filepath.Join(filepath.Dir(o.path), filepath.Base(a.Name))+": ")
 		}
 	}
 	w.ex.settleEffects()

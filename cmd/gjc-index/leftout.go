@@ -39,6 +39,14 @@ func (a *app) badFiles(ctx context.Context, x *index.Index) ([]leftOutFile, erro
 		known[row.Path] = true
 		files = append(files, leftOutFile{row.Path, row.Damage, row.State})
 	}
+	archives, err := x.UnreadArchives(ctx)
+	if err != nil {
+		return nil, err
+	}
+	for _, f := range archives {
+		known[f.Path] = true
+		files = append(files, leftOutFile{f.Path, f.Reason, stateArchive})
+	}
 	files = append(files, a.unindexed(known)...)
 	slices.SortFunc(files, func(x, y leftOutFile) int { return cmp.Compare(x.Path, y.Path) })
 	return files, nil
@@ -56,6 +64,10 @@ func (a *app) unindexed(known map[string]bool) []leftOutFile {
 	return files
 }
 
+// stateArchive is that of an archive that could not be read: what a session
+// says itself is there.
+const stateArchive index.State = "archive"
+
 // kindsOfBad are in the order in which they are told.
 var kindsOfBad = []struct {
 	state index.State
@@ -70,7 +82,11 @@ var kindsOfBad = []struct {
 // sayLeftOut says in one note how many files were left out and why, and makes
 // the exit status tell of them.
 func (a *app) sayLeftOut(files []leftOutFile) {
-	if len(files) == 0 {
+	isArchive := func(f leftOutFile) bool { return f.state == stateArchive }
+	if archives := slices.DeleteFunc(slices.Clone(files), func(f leftOutFile) bool { return !isArchive(f) }); len(archives) > 0 {
+		a.sayArchives(archives)
+	}
+	if files = slices.DeleteFunc(slices.Clone(files), isArchive); len(files) == 0 {
 		return
 	}
 	a.leftOut += len(files)
@@ -96,6 +112,21 @@ func (a *app) sayLeftOut(files []leftOutFile) {
 		kinds = append(kinds, comma(rest)+" could not be read")
 	}
 	text := count(len(files), "file") + " left out (" + strings.Join(kinds, ", ") + "); gjc-index list --damaged names them"
+	if a.json {
+		a.sayJSON(leftOutNote{text, files})
+		return
+	}
+	a.note("%s", text)
+}
+
+// sayArchives says which archives could not be read.
+func (a *app) sayArchives(files []leftOutFile) {
+	a.leftOut += len(files)
+	if a.quiet {
+		return
+	}
+	text := "what was archived of " + count(len(files), "session") + " can't be read, and is missing here (" +
+		plain(baseName(files[0].Path)) + ": " + plain(files[0].Reason) + "); gjc-index doctor tells more"
 	if a.json {
 		a.sayJSON(leftOutNote{text, files})
 		return

@@ -62,6 +62,20 @@ func (a *app) verifyIndex(cmd *cobra.Command) error {
 			}
 			a.printf("%s: %s\n", at(d.Path, d.Line), plain(d.What))
 		}
+		archives, err := x.UnreadArchives(cmd.Context())
+		if err != nil {
+			return err
+		}
+		for _, f := range archives {
+			a.leftOut++
+			if a.json {
+				if err := a.printJSON(index.Difference{Path: f.Path, What: f.Reason}); err != nil {
+					return err
+				}
+				continue
+			}
+			a.printf("%s: %s\n", plain(f.Path), plain(f.Reason))
+		}
 		if a.leftOut == 0 && !a.json {
 			a.printf("the index agrees with the files\n")
 		}
