@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"unicode/utf8"
 
 	"github.com/gajae-code/gjc-index/jsonl"
 	"github.com/gajae-code/gjc-index/migrations"
@@ -302,7 +303,7 @@ func toolNameIn(head []byte) (string, bool) {
 					return "", false
 				}
 				name, _, ok := quoted(value)
-				return string(name), ok && bytes.IndexByte(name, '\\') < 0
+				return string(name), ok && bytes.IndexByte(name, '\\') < 0 && utf8.Valid(name)
 			}
 		}
 	}

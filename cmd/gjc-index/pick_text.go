@@ -100,7 +100,10 @@ func brokenOff(text string, width int) (line, rest string) {
 		w := bounds >> uniseg.ShiftWidth
 		if used+w > width && strings.TrimSpace(cluster) != "" {
 			if can == 0 {
-				can = max(end, len(cluster))
+				can = end
+			}
+			if can == 0 {
+				can = len(cluster)
 			}
 			return strings.TrimRightFunc(text[:can], unicode.IsSpace), strings.TrimLeftFunc(text[can:], unicode.IsSpace)
 		}
