@@ -63,7 +63,7 @@ func (s *Store) opened(cwd, path string) {
 		return
 	}
 	if err := s.writeBreadcrumb(cwd, path); err != nil {
-		s.opt.Log.Warn("breadcrumb not written", "terminal", s.opt.Terminal, "error", err)
+		s.opt.Log.Warn("write breadcrumb", "terminal", s.opt.Terminal, "error", err)
 	}
 }
 
@@ -125,7 +125,7 @@ func (s *Store) readBreadcrumb() (b breadcrumb, ok bool) {
 	data, err := storage.ReadFile(s.fsys, filepath.Join(s.opt.Home.Breadcrumbs(), s.opt.Terminal), maxBreadcrumb)
 	if err != nil {
 		if !errors.Is(err, fs.ErrNotExist) {
-			s.opt.Log.Warn("breadcrumb not read", "terminal", s.opt.Terminal, "error", err)
+			s.opt.Log.Warn("read breadcrumb", "terminal", s.opt.Terminal, "error", err)
 		}
 		return breadcrumb{}, false
 	}

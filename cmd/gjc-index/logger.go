@@ -18,22 +18,26 @@ type noter struct {
 // Enabled leaves out what is of no interest to a person.
 func (n *noter) Enabled(_ context.Context, level slog.Level) bool { return level >= slog.LevelWarn }
 
-// Handle makes one note: the message, then what it is about.
+// Handle makes one sentence of it: what failed, why, and what it is about.
 func (n *noter) Handle(_ context.Context, r slog.Record) error {
 	var parts []string
+	text := r.Message
 	add := func(at slog.Attr) bool {
-		text := at.Value.String()
-		if err, ok := at.Value.Any().(error); ok {
-			text = briefly(err)
+		err, failed := at.Value.Any().(error)
+		switch {
+		case failed:
+			text = unable(r.Message) + ": " + briefly(err)
+		case at.Key == "path", at.Key == "copy":
+			parts = append(parts, at.Value.String())
+		default:
+			parts = append(parts, at.Key+" "+at.Value.String())
 		}
-		parts = append(parts, at.Key+" "+text)
 		return true
 	}
 	for _, at := range n.attrs {
 		add(at)
 	}
 	r.Attrs(add)
-	text := r.Message
 	if len(parts) > 0 {
 		text += " (" + strings.Join(parts, ", ") + ")"
 	}

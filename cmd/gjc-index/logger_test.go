@@ -13,8 +13,8 @@ func TestLoggedFailuresAreNotes(t *testing.T) {
 		json, quiet bool
 		want        string
 	}{
-		{"for people", false, false, "gjc-index: breadcrumb not written (terminal t1, error no space)\n"},
-		{"as JSON", true, false, `{"note":"breadcrumb not written (terminal t1, error no space)"}` + "\n"},
+		{"for people", false, false, "gjc-index: can't write breadcrumb: no space (terminal t1)\n"},
+		{"as JSON", true, false, `{"note":"can't write breadcrumb: no space (terminal t1)"}` + "\n"},
 		{"quiet", false, true, ""},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -23,7 +23,7 @@ func TestLoggedFailuresAreNotes(t *testing.T) {
 			a.json, a.quiet = tt.json, tt.quiet
 			log := a.logger()
 			log.Debug("of no interest")
-			log.With("terminal", "t1").WithGroup("g").Warn("breadcrumb not written", "error", errors.New("no space"))
+			log.With("terminal", "t1").WithGroup("g").Warn("write breadcrumb", "error", errors.New("no space"))
 			if got := errs.String(); got != tt.want {
 				t.Errorf("stderr %q, want %q", got, tt.want)
 			}

@@ -109,7 +109,7 @@ func (a *app) psmRun(ctx context.Context, x *index.Index, ref, command string, l
 	if rep.Pending > 0 {
 		a.note("%s left to be done: run it again", count(rep.Pending, "answer"))
 	}
-	return fmt.Errorf("sum up %s: %s%w", ref, redact.Text(err.Error()), silent{err})
+	return fmt.Errorf("sum up %s: %s%w", ref, redact.Text(sentence(err)), silent{err})
 }
 
 // psmOptions say how sessions are summed up, by a command or without one.

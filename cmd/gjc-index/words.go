@@ -8,6 +8,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -166,6 +167,8 @@ func reason(err error) string {
 	var link *os.LinkError
 	var code syscall.Errno
 	switch {
+	case errors.Is(err, io.ErrShortWrite):
+		return "the disk took only a part of it, so it is full: make room and try again"
 	case errors.As(err, &code):
 		return errnoWords(code)
 	case errors.As(err, &path):
@@ -183,6 +186,8 @@ func errnoWords(code syscall.Errno) string {
 	switch code {
 	case syscall.EROFS:
 		return "the file system is read-only"
+	case syscall.EDQUOT:
+		return "the quota of the disk is used up: make room and try again"
 	case syscall.ENOTDIR:
 		return "a part of that path is a file, no directory"
 	case syscall.ENAMETOOLONG:

@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -35,6 +36,8 @@ func TestErrorsAreOneSentence(t *testing.T) {
 		{"a lock", fmt.Errorf("lock index: %w", storage.ErrLocked), "can't lock index: another process has it locked; try again in a moment"},
 		{"an unsafe file", fmt.Errorf("open session: %w", &storage.UnsafeError{Path: "/h/l.jsonl", Reason: "is a symbolic link"}), "can't open session: is a symbolic link"},
 		{"a lease", fmt.Errorf("branch: %w", &session.BusyError{Path: "/h/x.jsonl", PID: 7, Host: "a", Since: "b"}), "branch: another process writes it; --wait waits for it"},
+		{"half of it", at("write", "/h/x.jsonl", io.ErrShortWrite), "can't write /h/x.jsonl: the disk took only a part of it, so it is full: make room and try again"},
+		{"quota", fmt.Errorf("append summaries: %w", at("write", "/h/x", syscall.EDQUOT)), "can't append summaries: the quota of the disk is used up: make room and try again (/h/x)"},
 		{"nothing written", fmt.Errorf("session x: %w", rolled), "session x: nothing was written: the disk is full: make room and try again (/h/x.jsonl)"},
 		{"perhaps written", fmt.Errorf("session x: %w", unsure), "session x: it is not known what was written: the disk answers with an error (/h/x.jsonl)"},
 		{"history", fmt.Errorf("open history: %w", fmt.Errorf("%w: %w", history.ErrReadOnly, at("open", "/h/history.db", syscall.EROFS))),
