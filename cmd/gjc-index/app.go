@@ -129,6 +129,9 @@ func (a *app) versionCommand() *cobra.Command {
 
 // homeDir finds the home that the flags and the environment name.
 func (a *app) homeDir() (scope.Home, error) {
+	if info, err := a.fsys.Lstat(a.home); a.home != "" && err == nil && info.Kind == storage.Regular {
+		return scope.Home{}, usagef("--home %s is a file: a home is a directory, with one of sessions in it", a.home)
+	}
 	user, _ := os.UserHomeDir() // an error is met below, where the directory is needed
 	return scope.FindHome(a.home, a.env, user, func(dir string) bool {
 		info, err := a.fsys.Lstat(dir)

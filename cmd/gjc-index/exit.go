@@ -83,7 +83,7 @@ func (a *app) finish(ctx context.Context, err error, wantsJSON bool) int {
 	case err == nil, errors.Is(err, syscall.EPIPE): // the reader has seen enough
 		return exitDone
 	}
-	text := plain(sentence(err))
+	text := shortQuotes(plain(sentence(err)))
 	if status == exitInterrupted {
 		text = "interrupted"
 	}

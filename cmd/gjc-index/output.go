@@ -11,8 +11,10 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 	"unicode/utf8"
 
@@ -126,7 +128,7 @@ type noteJSON struct {
 
 // note says something beside the answer.
 func (a *app) note(format string, args ...any) {
-	text := plain(fmt.Sprintf(format, args...))
+	text := shortQuotes(plain(fmt.Sprintf(format, args...)))
 	switch {
 	case a.quiet:
 	case a.json:
@@ -135,6 +137,20 @@ func (a *app) note(format string, args ...any) {
 		_ = a.out.Flush() // what was printed before comes first
 		fmt.Fprintf(a.stderr, "gjc-index: %s\n", text)
 	}
+}
+
+// longQuote is something quoted that is too long to be said whole: what
+// somebody typed or a file holds, which may be anything. Paths are not quoted.
+var longQuote = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`"((?:[^"\\]|\\.){80})(?:[^"\\]|\\.){41,}"`)
+})
+
+// shortQuotes cuts what is quoted at a length.
+func shortQuotes(text string) string {
+	if len(text) <= 120 {
+		return text
+	}
+	return longQuote().ReplaceAllString(text, `"$1…"`)
 }
 
 // The colours of the terminal's own palette.

@@ -63,6 +63,8 @@ func (a *app) pin(ctx context.Context, ref string, set bool) error {
 	if a.json {
 		return a.printJSON(pinJSON{t.ID, t.Path, set})
 	}
-	a.printf("%s  %s\n", words, plain(t.ID))
+	if changed {
+		a.printf("%s  %s\n", words, plain(t.ID))
+	}
 	return nil
 }

@@ -109,6 +109,8 @@ func (a *app) readSettings() (settings, error) {
 		return set, fmt.Errorf("there is no file %s for settings (%s); name another, or %s%w", set.file.path, namedBy(set.file.from), noConfig, silent{fs.ErrNotExist})
 	case errors.Is(err, storage.ErrTooLarge):
 		return set, usagef("%s has more than %d KiB: it is no file of settings; go without it with --config %s", set.file.path, maxConfigBytes>>10, noConfig)
+	case errors.As(err, new(*storage.UnsafeError)):
+		return set, fmt.Errorf("%s holds no settings: it %s; put a file in its place, or go without with --config %s%w", set.file.path, reason(err), noConfig, silent{err})
 	case err != nil:
 		return set, fmt.Errorf("read settings %s: %w", set.file.path, err)
 	}

@@ -45,8 +45,12 @@ func wrongFlag(cmd *cobra.Command, err error) error {
 
 // noCommand names the commands that may have been meant.
 func noCommand(root *cobra.Command, name string) error {
-	hint := "gjc-index help shows all"
-	if near := likeliest(root.SuggestionsFor(name), name); len(near) > 0 {
+	hint, near := "gjc-index help shows all", likeliest(root.SuggestionsFor(name), name)
+	if root.HasParent() { // a group, such as label
+		hint = root.CommandPath() + " --help shows its own"
+		name = root.Name() + " " + name
+	}
+	if len(near) > 0 {
 		hint = "did you mean " + strings.Join(near, " or ") + "? " + hint
 	}
 	return usagef("no command %q; %s", name, hint)

@@ -373,7 +373,7 @@ func TestACopyOfDamagedLinesIsTold(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, errs, status := said(t, nil, user("more"), "append", "--home", home, id)
-	if status != exitDone || !strings.Contains(errs, "it was kept as it was (copy "+path+".") || !strings.Contains(errs, ".damaged)") {
+	if status != exitDone || !strings.Contains(errs, "it was kept as it was ("+path+".") || !strings.Contains(errs, ".damaged)") {
 		t.Errorf("append: status %d, stderr %q", status, errs)
 	}
 }
