@@ -23,6 +23,7 @@ const vouches = runtime.GOOS == "linux"
 const (
 	settleFor    = 100 * time.Millisecond // changes that follow one another are taken together
 	restFactor   = 10                     // and a refresh is followed by that many times its length
+	longestRest  = 2 * time.Second        // but by no more, however long it took
 	retryAfter   = time.Second            // a refresh that could not write; then ever later
 	lastRetry    = time.Minute
 	lockPatience = 100 * time.Millisecond // for who only asks whether there is a watcher
@@ -153,6 +154,7 @@ func (w *watcher) open(ctx context.Context) error {
 	if err := w.serve(); err != nil {
 		w.note("other commands can't ask, and look at the files themselves: " + reasonOf(err))
 	}
+	w.took = 0 // it may have been a build, which says nothing of later ones
 	if w.opt.Ready != nil {
 		w.opt.Ready()
 	}
@@ -233,7 +235,7 @@ func (w *watcher) pause() time.Duration {
 	if w.again {
 		return min(retryAfter<<min(w.tries, 10), lastRetry)
 	}
-	return max(w.opt.Settle, restFactor*w.took)
+	return max(w.opt.Settle, min(restFactor*w.took, longestRest))
 }
 
 // fail deals with an error of the source: what it did not tell is looked for.
