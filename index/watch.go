@@ -1,6 +1,7 @@
 package index
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -25,7 +26,8 @@ const (
 	restFactor   = 10                     // and a refresh is followed by that many times its length
 	longestRest  = 2 * time.Second        // but by no more, however long it took
 	retryAfter   = time.Second            // a refresh that could not write; then ever later
-	lastRetry    = time.Minute
+	lastRetry    = 8 * time.Second
+	homeEvery    = 2 * time.Second // of a directory above the home no notice comes
 	lockPatience = 100 * time.Millisecond // for who only asks whether there is a watcher
 	cookieWait   = 40 * time.Millisecond  // for a notice of our own
 	maxWatchWait = 2 * time.Second        // of a question, while a refresh runs
@@ -46,6 +48,7 @@ type WatchOptions struct {
 	Every  time.Duration     // walk that often where notices can't be had; 0: that is ErrWatchLimit
 
 	add   func(name string) error // for tests: before a directory is watched
+	home  time.Duration           // for tests: how often the home is looked for; 0: homeEvery
 	begun func(*fsnotify.Watcher) // for tests: gets the source of notices
 	rest  func(time.Duration)     // for tests: is told of each flush's length
 }
@@ -89,7 +92,8 @@ type watcher struct {
 	lock storage.Lock
 	src  *fsnotify.Watcher
 	fsys *watchingFS
-	data string // the directory of the index
+	data string       // the directory of the index
+	home storage.Info // of it, as it was at first
 
 	last    *walk           // nil: everything has to be looked at
 	dirty   map[string]bool // scopes that have to be looked at again
@@ -140,6 +144,9 @@ func (w *watcher) open(ctx context.Context) error {
 		return fmt.Errorf("%w (%w)", ErrWatchLimit, err)
 	}
 	w.src = src
+	if w.home, err = x.fsys.Lstat(w.data); err != nil {
+		return err
+	}
 	w.fsys = &watchingFS{FS: x.fsys, src: src, hook: w.opt.add, watched: map[string]bool{}}
 	if err := w.fsys.watch(w.data); err != nil && w.opt.Every == 0 {
 		return err
@@ -185,6 +192,8 @@ func (w *watcher) run(ctx context.Context) error {
 	timer := time.NewTimer(time.Hour)
 	timer.Stop()
 	armed := false
+	home := time.NewTicker(cmp.Or(w.opt.home, homeEvery))
+	defer home.Stop()
 	var walkAgain *time.Ticker
 	for {
 		if w.fsys.limited != nil && walkAgain == nil {
@@ -202,6 +211,10 @@ func (w *watcher) run(ctx context.Context) error {
 			armed = false
 			if err := w.flush(ctx); err != nil {
 				return err
+			}
+		case <-home.C:
+			if info, err := w.x.fsys.Lstat(w.data); errors.Is(err, fs.ErrNotExist) || err == nil && !info.SameFile(w.home) {
+				return ErrHomeGone
 			}
 		case <-ticks(walkAgain):
 			w.last, w.touched = nil, true

@@ -358,16 +358,27 @@ func TestWatchWalksWhereNoNoticesAreLeft(t *testing.T) {
 }
 
 func TestWatchEndsWithItsHome(t *testing.T) {
-	home := filepath.Join(t.TempDir(), "h")
-	mustDo(t, os.Mkdir(home, 0o700))
-	w := watchAt(t, home, WatchOptions{})
-	mustDo(t, os.Rename(home, home+"2"))
-	select {
-	case err := <-w.done:
-		if !errors.Is(err, ErrHomeGone) {
-			t.Errorf("Watch = %v, want ErrHomeGone", err)
-		}
-	case <-time.After(30 * time.Second):
-		t.Fatal("Watch goes on")
+	for name, lose := range map[string]func(above, home string) error{
+		"home renamed":            func(_, home string) error { return os.Rename(home, home+"2") },
+		"directory above renamed": func(above, _ string) error { return os.Rename(above, above+"2") },
+		"another in its place": func(above, home string) error {
+			return errors.Join(os.Rename(above, above+"2"), os.MkdirAll(home, 0o700))
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			above := filepath.Join(t.TempDir(), "above")
+			home := filepath.Join(above, "h")
+			mustDo(t, os.MkdirAll(home, 0o700))
+			w := watchAt(t, home, WatchOptions{home: 5 * time.Millisecond})
+			mustDo(t, lose(above, home))
+			select {
+			case err := <-w.done:
+				if !errors.Is(err, ErrHomeGone) {
+					t.Errorf("Watch = %v, want ErrHomeGone", err)
+				}
+			case <-time.After(30 * time.Second):
+				t.Fatal("Watch goes on")
+			}
+		})
 	}
 }
