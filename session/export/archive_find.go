@@ -63,7 +63,10 @@ type idFinder struct {
 	tail    []byte
 }
 
-var idStart = []byte(`"event_id":"`)
+var (
+	idStart = []byte(`"event_id":"`)
+	idMark  = jsonl.NewFinder(idStart)
+)
 
 const (
 	idDigits = 16
@@ -88,7 +91,7 @@ func (f *idFinder) Write(p []byte) (int, error) {
 
 func (f *idFinder) look(p []byte) {
 	for {
-		i := bytes.Index(p, idStart)
+		i := idMark.Index(p)
 		if i < 0 || len(p) < i+idBytes {
 			return
 		}
@@ -210,4 +213,44 @@ func (r ctxReader) Read(p []byte) (int, error) {
 		return 0, err
 	}
 	return r.r.Read(p)
+}
+
+// headFinder finds the id of the header of a transcript that is written to it.
+type headFinder struct {
+	buf  []byte
+	id   string // "" if there is none, or it stands far behind
+	done bool
+}
+
+// mostBeforeHeader is how far a header is looked for, in bytes.
+const mostBeforeHeader = 1 << 20
+
+// Write looks at the first lines.
+func (h *headFinder) Write(p []byte) (int, error) {
+	size := len(p)
+	for !h.done && len(p) > 0 {
+		line, rest, ended := bytes.Cut(p, []byte{'\n'})
+		h.buf, p = append(h.buf, line...), rest
+		if h.done = len(h.buf) > mostBeforeHeader; ended && !h.done {
+			h.line()
+		}
+	}
+	return size, nil
+}
+
+// line looks at the line that is there.
+func (h *headFinder) line() {
+	v, _, err := jsonl.Parse(h.buf)
+	if err == nil && v.Get("type").Str() == "session" {
+		h.id, h.done = v.Get("id").Str(), true
+	}
+	h.buf = h.buf[:0]
+}
+
+// header is the id; "" of a file without a header.
+func (h *headFinder) header() string {
+	if !h.done {
+		h.line()
+	}
+	return h.id
 }

@@ -11,6 +11,7 @@ import (
 	"io/fs"
 	"path"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -263,6 +264,7 @@ func TestDamagedArchivesAreRefusedWhole(t *testing.T) {
 		{"an id that is a path", edit(`"id": "two"`, `"id": "../two"`)},
 		{"a transcript elsewhere", edit(`"transcript": "b.jsonl"`, `"transcript": "../b.jsonl"`)},
 		{"a directory elsewhere", edit(`"dir": "sessions/0001"`, `"dir": "../../home"`)},
+		{"another session's id", edit(`"id": "two"`, `"id": "three"`)},
 		{"up and away", renamed("sessions/0001/../../../x")},
 		{"absolute", renamed("/etc/x")},
 		{"with a backslash", renamed(`sessions/0001/..\x`)},
@@ -294,6 +296,20 @@ func TestDamagedArchivesAreRefusedWhole(t *testing.T) {
 		}
 	}
 	whole := packed(t, func(_ map[string]string, o []string) []string { return o })
+	junk, err := zstd.NewWriter(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, behind := range map[string][]byte{"text": []byte("more"), "a frame": junk.EncodeAll([]byte("more"), nil), "an archive": whole} {
+		m := storage.NewMemory()
+		if _, err := restore(t, m, m, slices.Concat(whole, behind), ""); !errors.Is(err, ErrArchive) {
+			t.Errorf("Import with %s behind its end = %v, want ErrArchive", name, err)
+		}
+	}
+	m := storage.NewMemory()
+	if _, err := restore(t, m, m, slices.Concat(whole, junk.EncodeAll(make([]byte, 9<<10), nil)), ""); err != nil {
+		t.Errorf("Import of an archive that is filled up = %v", err)
+	}
 	for cut := 0; cut < len(whole); cut += 37 {
 		m := storage.NewMemory()
 		if _, err := restore(t, m, m, whole[:cut], ""); !errors.Is(err, ErrArchive) {

@@ -128,7 +128,7 @@ func (im *importer) each(fn func(name string, r io.Reader) error) error {
 		}
 		h, err := tr.Next()
 		if errors.Is(err, io.EOF) {
-			return nil
+			return im.nothingBehind(z)
 		}
 		if err != nil {
 			return damaged(err)
@@ -138,6 +138,26 @@ func (im *importer) each(fn func(name string, r io.Reader) error) error {
 		}
 		if err := fn(h.Name, &archiveReader{im.ctx, tr}); err != nil {
 			return err
+		}
+	}
+}
+
+// nothingBehind refuses an archive that goes on behind its end.
+func (im *importer) nothingBehind(z io.Reader) error {
+	buf := make([]byte, 32<<10)
+	for {
+		if err := im.ctx.Err(); err != nil {
+			return err
+		}
+		n, err := z.Read(buf)
+		if len(bytes.Trim(buf[:n], "\x00")) > 0 { // a tar may be filled up with these
+			return fmt.Errorf("%w: something stands behind its end", ErrArchive)
+		}
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err != nil {
+			return damaged(err)
 		}
 	}
 }
@@ -178,6 +198,7 @@ func damaged(err error) error {
 func (im *importer) verify() (*manifest, error) {
 	var m *manifest
 	seen := map[string]manifestFile{}
+	ids := map[string]string{} // of transcripts, by name
 	err := im.each(func(name string, r io.Reader) error {
 		if _, twice := seen[name]; twice || m != nil {
 			return fmt.Errorf("%w: %.80q is in it twice, or behind its manifest", ErrArchive, name)
@@ -192,18 +213,19 @@ func (im *importer) verify() (*manifest, error) {
 			}
 			return err
 		}
-		sum, ids, size := sha256.New(), &idFinder{}, &counter{}
+		sum, events, head, size := sha256.New(), &idFinder{}, &headFinder{}, &counter{}
 		whole := io.MultiWriter(sum, size)
 		var err error
 		switch {
 		case strings.HasPrefix(name, blobsDir+"/"):
 			_, err = io.Copy(whole, r)
 		case strings.HasSuffix(name, packedEnding):
-			err = unpacked(io.TeeReader(r, whole), ids)
+			err = unpacked(io.TeeReader(r, whole), events)
 		default:
-			_, err = io.Copy(io.MultiWriter(whole, ids), r)
+			_, err = io.Copy(io.MultiWriter(whole, events, head), r)
+			ids[name] = head.header()
 		}
-		im.highest = max(im.highest, ids.highest)
+		im.highest = max(im.highest, events.highest)
 		n := size.n
 		seen[name] = manifestFile{name, n, hex.EncodeToString(sum.Sum(nil))}
 		return err
@@ -219,6 +241,11 @@ func (im *importer) verify() (*manifest, error) {
 	for name, f := range seen {
 		if f != m.byName[name] {
 			return nil, fmt.Errorf("%w: %s is not what the manifest says", ErrArchive, name)
+		}
+	}
+	for _, s := range m.Sessions {
+		if id := ids[s.Dir+"/"+s.Transcript]; id != "" && id != s.ID {
+			return nil, fmt.Errorf("%w: what its manifest calls session %s is another one", ErrArchive, s.ID)
 		}
 	}
 	return m, nil
