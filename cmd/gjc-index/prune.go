@@ -148,8 +148,14 @@ func (a *app) sayKept(plan *session.PrunePlan) {
 		}
 	}
 	for _, reason := range order {
-		n := reasons[reason]
-		a.note("%s kept: %s", count(n, "session"), reason)
+		n, each := reasons[reason], "which "
+		if n > 1 {
+			each = "each of which "
+		}
+		if first, _, _ := strings.Cut(reason, " "); first != "is" && first != "has" {
+			each = "for this: "
+		}
+		a.note("kept: %s, %s%s", count(n, "session"), each, reason)
 	}
 	for _, l := range plan.LeftOut {
 		a.note("%s: left out: %s", l.Path, l.Reason)
