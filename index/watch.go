@@ -27,7 +27,7 @@ const (
 	longestRest  = 2 * time.Second        // but by no more, however long it took
 	retryAfter   = time.Second            // a refresh that could not write; then ever later
 	lastRetry    = 8 * time.Second
-	homeEvery    = 2 * time.Second // of a directory above the home no notice comes
+	homeEvery    = 2 * time.Second        // of a directory above the home no notice comes
 	lockPatience = 100 * time.Millisecond // for who only asks whether there is a watcher
 	cookieWait   = 40 * time.Millisecond  // for a notice of our own
 	maxWatchWait = 2 * time.Second        // of a question, while a refresh runs
