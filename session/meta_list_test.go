@@ -96,6 +96,35 @@ func TestListsAreTheSameWithAnySidecars(t *testing.T) {
 	}
 }
 
+// TestARowMadeByOtherRulesIsNotTaken: the bytes are the same, what they mean is
+// not.
+func TestARowMadeByOtherRulesIsNotTaken(t *testing.T) {
+	s := newWorld(t).store(Options{})
+	path := filepath.Join(t.TempDir(), "a.jsonl")
+	l := newLongSession(3, "/w")
+	for l.text.Len() <= jsonl.ListingPrefix {
+		l.step()
+	}
+	noError(t, os.WriteFile(path, []byte(l.text.String()), 0o600))
+	for other, want := range map[float64]bool{0: false, 1: false, -1: true} {
+		m, err := BuildMeta(t.Context(), s.fsys, path)
+		noError(t, err)
+		m.row, err = s.rowOf(t.Context(), path, &m)
+		noError(t, err)
+		v := m.value()
+		if other >= 0 {
+			v.Get("row").Obj().Set("v", jsonl.NumberValue(metaRowVersion+1-2*other))
+		}
+		text := strings.TrimSuffix(v.JSON(), "}")
+		noError(t, os.WriteFile(MetaPath(path), []byte(text+metaSumKey+sumOf([]byte(text))+"\"}\n"), 0o600))
+		e, err := readHead(s.fsys, path)
+		noError(t, err)
+		if _, ok := e.keptRow(s.fsys, path); ok != want {
+			t.Errorf("version changed by %v: taken %v, want %v", other, ok, want)
+		}
+	}
+}
+
 // spoil does something to a session's sidecar, or changes the session behind it.
 func spoil(t *testing.T, r *rapid.T, path, other string) (edited bool) {
 	t.Helper()

@@ -18,6 +18,10 @@ import (
 // the sum of the bytes that it came of: the row is used only while these are
 // the same, byte for byte, and then no row can be another one.
 
+// metaRowVersion says by which rules rows are made: it rises with each change of
+// what a listing says of the same bytes.
+const metaRowVersion = 1
+
 // metaRow is a session's row in a listing.
 type metaRow struct {
 	sum  string // of the beginning and the end that it was made of; "" without a row
@@ -109,6 +113,7 @@ func (r *metaRow) value() jsonl.Value {
 	in := &r.info
 	o := jsonl.NewObj()
 	text := func(key, s string) { o.Set(key, jsonl.StringValue(s)) }
+	o.Set("v", jsonl.NumberValue(metaRowVersion))
 	text("sha256", r.sum)
 	text("id", in.ID)
 	text("cwd", in.Cwd)
@@ -128,7 +133,7 @@ func (r *metaRow) value() jsonl.Value {
 }
 
 func metaRowOf(v jsonl.Value) (r metaRow) {
-	if !v.Is(jsonl.Object) {
+	if v.Get("v").Num() != metaRowVersion {
 		return metaRow{}
 	}
 	text := func(key string) string { return v.Get(key).Str() }
